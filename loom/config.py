@@ -1,0 +1,169 @@
+"""Settings: one list, from which the file, the environment, the screen and the reference page are made.
+
+Precedence: command line, environment (`LOOM_<NAME>`), settings file (TOML), default.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from loom.errors import LoomError
+
+
+class ConfigError(LoomError):
+    """A setting that cannot be used."""
+
+
+def _setting(default: Any, doc: str, *, low: float | None = None, high: float | None = None) -> Any:
+    return field(default=default, metadata={"doc": doc, "low": low, "high": high})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything a person can set. Field names are the keys of the settings file."""
+
+    model: str = _setting("auto", "Model string as pydantic-ai spells it, `auto` or `offline`.")
+    context_window: int = _setting(
+        0, "Context window in tokens, for every model; 0 asks the price list, else assumes 200,000.", low=0
+    )
+    context_windows: Mapping[str, int] = field(
+        default_factory=dict,
+        metadata={"doc": "Context window in tokens by model string; goes before `context_window`."},
+    )
+    output_reserve: int = _setting(8_000, "Tokens kept free for the answer.", low=256)
+    high_water: float = _setting(
+        0.90, "Share of the usable window at which the oldest exchanges leave it.", low=0.05, high=1.0
+    )
+    low_water: float = _setting(
+        0.60, "Share of the usable window down to which exchanges leave, once they do.", low=0.01, high=0.99
+    )
+    policy: Literal["archive", "summarise"] = _setting(
+        "archive",
+        "What happens when the window is full: `archive` (exchanges leave, no summary) or `summarise`.",
+    )
+    tool_output_preview_tokens: int = _setting(
+        4_000, "A longer tool output goes into the window as its first and last lines; 0 disables.", low=0
+    )
+    tool_output_trim_chars: int = _setting(
+        2_000, "A longer tool output of an older exchange shrinks to this many characters; 0 disables.", low=0
+    )
+    max_history_messages: int = _setting(
+        0, "Whole exchanges leave beyond this many messages in the window; 0 disables.", low=0
+    )
+    summarization_model: str = _setting("", "Model for summaries; empty means the session's own.")
+    compress_threshold: float = _setting(
+        0.90, "Share of the usable window at which the `summarise` policy compacts.", low=0.05, high=1.0
+    )
+    request_limit: int = _setting(200, "Model requests in one exchange before it stops; 0 disables.", low=0)
+    shell_timeout: int = _setting(120, "Seconds a command may run unless the model asks for longer.", low=1)
+    shell_output_limit: int = _setting(
+        2_000_000, "Bytes of a command's output that are kept; the rest is counted.", low=1_000
+    )
+    connect_timeout: float = _setting(15.0, "Seconds to reach a provider.", low=0.1)
+    idle_timeout: float = _setting(180.0, "Seconds a provider may stay silent inside an answer.", low=0.1)
+    recall_tokens: int = _setting(8_000, "Most tokens one recall may answer.", low=200, high=100_000)
+    recall_scope: Literal["session", "workspace", "all"] = _setting(
+        "session", "The widest scope that the model may search by itself."
+    )
+    offline_delay_ms: int = _setting(0, "Milliseconds between the offline model's words, for demos.", low=0)
+    theme: str = _setting("loom-dark", "Colour theme of the screen.")
+
+
+def load_settings(path: Path, environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
+    """The settings of the file at `path` (absent is fine), the environment and the given overrides (None is
+    ignored).
+
+    Raises ConfigError naming the key, the file or variable, and what was expected.
+    """
+    env = os.environ if environ is None else environ
+    settings = Settings()
+    for name, value in _read(path).items():
+        settings = _with(settings, name, value, str(path))
+    for f in fields(Settings):
+        raw = env.get(f"LOOM_{f.name.upper()}")
+        if raw is not None and f.name != "context_windows":
+            settings = _with(settings, f.name, _parse(f.name, raw), f"LOOM_{f.name.upper()}")
+    for name, value in overrides.items():
+        if value is not None:
+            settings = _with(settings, name, value, "the command line")
+    if settings.low_water >= settings.high_water:
+        raise ConfigError(
+            f"low_water ({settings.low_water}) is not below high_water ({settings.high_water}).",
+            "Set low_water to a smaller share.",
+        )
+    return settings
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The settings file {path} cannot be read: {error}.") from error
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"The settings file {path} is not valid TOML: {error}.") from error
+
+
+def _default(name: str) -> Any:
+    return getattr(Settings(), name)
+
+
+def _parse(name: str, raw: str) -> Any:
+    default = _default(name) if name in Settings.__dataclass_fields__ else ""
+    try:
+        if isinstance(default, float):
+            return float(raw)
+        if isinstance(default, int):
+            return int(raw)
+    except ValueError:
+        return raw
+    return raw
+
+
+def _with(settings: Settings, name: str, value: Any, source: str) -> Settings:
+    spec = Settings.__dataclass_fields__.get(name)
+    if spec is None:
+        known = ", ".join(sorted(Settings.__dataclass_fields__))
+        raise ConfigError(f"Unknown setting `{name}` in {source}.", f"Known settings: {known}.")
+    if name == "context_windows":
+        return replace(settings, context_windows=_window_table(value, source))
+    default = _default(name)
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not type(default):
+        raise ConfigError(f"`{name}` in {source} is {value!r}, not {_kind(default)}.")
+    choices = _CHOICES.get(name)
+    if choices and value not in choices:
+        raise ConfigError(f"`{name}` in {source} is {value!r}.", f"It takes one of: {', '.join(choices)}.")
+    low, high = spec.metadata.get("low"), spec.metadata.get("high")
+    if (low is not None and value < low) or (high is not None and value > high):
+        bounds = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ConfigError(f"`{name}` in {source} is {value}.", f"It takes a number {bounds}.")
+    return replace(settings, **{name: value})
+
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "policy": ("archive", "summarise"),
+    "recall_scope": ("session", "workspace", "all"),
+}
+
+
+def _window_table(value: Any, source: str) -> dict[str, int]:
+    if not isinstance(value, dict) or not all(type(v) is int and v > 0 for v in value.values()):
+        raise ConfigError(
+            f"`context_windows` in {source} is not a table of model = tokens.",
+            'Write, for example: [context_windows] then "openai-chat:local" = 32768.',
+        )
+    return dict(value)
+
+
+def _kind(default: Any) -> str:
+    return {float: "a number", int: "a whole number", str: "a text in quotes"}[type(default)]

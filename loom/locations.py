@@ -1,0 +1,66 @@
+"""Where loom keeps its files."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Locations:
+    """The folders and files of one loom home. Nothing here touches the disk until `prepare`."""
+
+    home: Path
+    """State folder, mode 0700: `$LOOM_HOME`, else `$XDG_STATE_HOME/loom`, else `~/.local/state/loom`."""
+
+    config: Path
+    """The person's settings: `$LOOM_HOME/config.toml` if LOOM_HOME is set, else
+    `$XDG_CONFIG_HOME/loom/config.toml`, else `~/.config/loom/config.toml`."""
+
+    @property
+    def archive(self) -> Path:
+        """The database of every session."""
+        return self.home / "archive.db"
+
+    @property
+    def backups(self) -> Path:
+        return self.home / "backups"
+
+    @property
+    def spool(self) -> Path:
+        """Turns that could not be written to the database, kept for retry."""
+        return self.home / "spool"
+
+    @property
+    def exports(self) -> Path:
+        return self.home / "exports"
+
+    @property
+    def log(self) -> Path:
+        return self.home / "loom.log"
+
+    def prepare(self) -> None:
+        """Make the home folder, mode 0700 under any umask. Raises OSError if it cannot."""
+        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.home.chmod(0o700)
+
+
+def find_locations(environ: Mapping[str, str] | None = None) -> Locations:
+    """The locations that the environment asks for. Relative XDG paths are ignored, as the XDG
+    base directory specification demands."""
+    env = os.environ if environ is None else environ
+    if override := env.get("LOOM_HOME"):
+        home = Path(override).expanduser().absolute()
+        return Locations(home=home, config=home / "config.toml")
+    return Locations(
+        home=_xdg(env, "XDG_STATE_HOME", ".local/state") / "loom",
+        config=_xdg(env, "XDG_CONFIG_HOME", ".config") / "loom" / "config.toml",
+    )
+
+
+def _xdg(env: Mapping[str, str], name: str, fallback: str) -> Path:
+    value = env.get(name, "")
+    if value and Path(value).is_absolute():
+        return Path(value)
+    home = env.get("HOME", "")
+    return (Path(home) if home else Path.home()) / fallback

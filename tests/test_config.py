@@ -1,0 +1,63 @@
+"""Settings come from the file, the environment and the command line, and a wrong one is named."""
+
+from pathlib import Path
+
+import pytest
+
+from loom.config import ConfigError, Settings, load_settings
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "config.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
+    assert load_settings(tmp_path / "none.toml", {}) == Settings()
+
+
+def test_the_environment_goes_before_the_file_and_the_command_line_before_both(tmp_path: Path) -> None:
+    path = write(tmp_path, 'model = "file"\noutput_reserve = 500\nhigh_water = 0.8\n')
+    env = {"LOOM_MODEL": "env", "LOOM_OUTPUT_RESERVE": "600"}
+    assert load_settings(path, env).model == "env"
+    assert load_settings(path, env).output_reserve == 600
+    assert load_settings(path, env).high_water == 0.8
+    assert load_settings(path, env, model="line").model == "line"
+    assert load_settings(path, env, model=None).model == "env"
+
+
+def test_windows_can_be_set_by_model(tmp_path: Path) -> None:
+    path = write(tmp_path, '[context_windows]\n"openai-chat:local" = 32768\n')
+    assert load_settings(path, {}).context_windows == {"openai-chat:local": 32768}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("modle = 'x'", "Unknown setting `modle`"),
+        ("model = 3", "`model`"),
+        ("output_reserve = 'many'", "not a whole number"),
+        ("output_reserve = 1.5", "not a whole number"),
+        ("output_reserve = true", "not a whole number"),
+        ("output_reserve = 1", "at least 256"),
+        ("high_water = 7", "from 0.05 to 1.0"),
+        ("policy = 'forget'", "archive, summarise"),
+        ("low_water = 0.95", "not below high_water"),
+        ("[context_windows]\nx = -1", "table of model = tokens"),
+        ("not toml", "not valid TOML"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_what_was_expected(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=".*") as caught:
+        load_settings(write(tmp_path, text), {})
+    assert words in str(caught.value)
+
+
+def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="LOOM_OUTPUT_RESERVE"):
+        load_settings(tmp_path / "none.toml", {"LOOM_OUTPUT_RESERVE": "lots"})
+
+
+def test_every_setting_says_what_it_is() -> None:
+    assert all(field.metadata.get("doc") for field in Settings.__dataclass_fields__.values())
