@@ -10,8 +10,8 @@ HEAD = """\
 
 Made by `docs/settings.py` from `loom/config.py`; do not edit by hand.
 
-In `~/.config/loom/config.toml` (`$LOOM_HOME/config.toml` if LOOM_HOME is set), or as an environment variable `LOOM_<NAME>` in
-capitals. The command line goes before the environment, the environment before the file.
+In `~/.config/loom/config.toml` (`$LOOM_HOME/config.toml` if LOOM_HOME is set), or as an environment variable
+`LOOM_<NAME>` in capitals. The command line goes before the environment, the environment before the file.
 
 | setting | default | meaning |
 |---|---|---|

@@ -16,7 +16,8 @@ MAX_LINE_CHARS = 2_000
 """Longer lines are cut on the screen; the whole text stays one key away."""
 
 # C0 without tab and newline, DEL, C1; bidi embeddings, overrides, isolates and marks; zero-width and other format
-# characters that reorder or hide text; tag characters and variation selectors supplement; line and paragraph separators; lone surrogates.
+# characters that reorder or hide text; tag characters and variation selectors supplement; line and paragraph
+# separators; lone surrogates.
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e0fff\ud800-\udfff]"

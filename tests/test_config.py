@@ -49,7 +49,7 @@ def test_windows_can_be_set_by_model(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_setting_is_named_with_what_was_expected(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(ConfigError, match=".*") as caught:
+    with pytest.raises(ConfigError) as caught:
         load_settings(write(tmp_path, text), {})
     assert words in str(caught.value)
 

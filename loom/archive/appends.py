@@ -1,0 +1,195 @@
+"""Appending: one statement, in autocommit, that stores all of its turns or none."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from loom.archive.digests import DIGESTED, GENESIS
+from loom.archive.errors import LeaseLost, UnknownSession
+from loom.archive.records import NewTurn, Turn
+from loom.archive.rows import TURN_COLUMNS, Column, StorableTurn, storable_turn, turn_from_row
+from loom.archive.transactions import transaction
+
+MAX_ROWS = 250
+"""Rows in one statement. More go in several, inside one transaction."""
+
+_MAX_HEADS = 1_000
+
+_COLUMNS = ("session_id", *DIGESTED, "append_key", "digest")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where a session ends: what the next turn is chained to."""
+
+    turn_count: int
+    exchange: int
+    digest: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What an append stored."""
+
+    turns: list[Turn]
+    """One for each turn that was given, in order; those whose key was there already are the stored ones."""
+    last_row: int | None
+    """The greatest row id that was written; None if all turns were there already."""
+
+
+class Appender:
+    """Appends through one connection, and remembers where each session ended.
+
+    What it remembers is a guess that every statement checks: a session that somebody else wrote to meanwhile has
+    another turn count, the statement stores nothing, and the append starts over from what is true. To be used from
+    one thread at a time.
+    """
+
+    def __init__(self) -> None:
+        self._heads: dict[str, Head] = {}
+
+    def append(
+        self, connection: sqlite3.Connection, session_id: str, turns: Sequence[NewTurn], epoch: int | None
+    ) -> Appended:
+        """Store the turns, durable on return; with an epoch, only if the session still has it.
+
+        Raises UnknownSession, LeaseLost or sqlite3.Error: then nothing was stored, and the session's end as it was.
+        """
+        ready = [storable_turn(turn) for turn in turns]
+        if not ready:
+            return Appended([], None)
+        head = self._heads.get(session_id)
+        if head is not None and len(ready) <= MAX_ROWS:
+            placed, end = _place(session_id, ready, head, _exchange_of(ready, head))
+            try:
+                last_row = _insert(connection, session_id, placed, head.turn_count, epoch)
+            except sqlite3.IntegrityError as error:
+                # A key that is there already. Anything else that a constraint refuses fails below as well.
+                if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+                    raise
+            else:
+                if last_row is not None:
+                    self._remember(session_id, end)
+                    return Appended([_turn(row) for row in placed], last_row)
+        return self._append_from_truth(connection, session_id, ready, epoch)
+
+    def _append_from_truth(
+        self, connection: sqlite3.Connection, session_id: str, ready: list[StorableTurn], epoch: int | None
+    ) -> Appended:
+        self._heads.pop(session_id, None)
+        with transaction(connection):
+            head = read_head(connection, session_id)
+            if head is None:
+                raise UnknownSession(f"There is no session {session_id} in the archive.")
+            if epoch is not None and head.epoch != epoch:
+                raise LeaseLost
+            known = _find_known(connection, session_id, ready)
+            new = _without(ready, known)
+            # What belongs to an append that was stored in part belongs to the same exchange.
+            exchange = max(head.exchange, *(t.exchange for t in known.values())) if known else _exchange_of(new, head)
+            placed, end = _place(session_id, new, head, exchange)
+            last_row, count = None, head.turn_count
+            for start in range(0, len(placed), MAX_ROWS):
+                part = placed[start : start + MAX_ROWS]
+                last_row = _insert(connection, session_id, part, count, epoch)
+                count += len(part)
+        self._remember(session_id, end)
+        stored = {**known, **{key: _turn(row) for row in placed if isinstance(key := row[-2], str)}}
+        fresh = iter([_turn(row) for row in placed if row[-2] is None])
+        turns = [next(fresh) if t.append_key is None else stored[t.append_key] for t in ready]
+        return Appended(turns, last_row)
+
+    def _remember(self, session_id: str, head: Head) -> None:
+        if len(self._heads) >= _MAX_HEADS:
+            self._heads.clear()
+        self._heads[session_id] = head
+
+
+def read_head(connection: sqlite3.Connection, session_id: str) -> Head | None:
+    """Where the session ends now; None if there is no such session."""
+    row = connection.execute(
+        "SELECT turn_count, exchange_count, coalesce(digest, ?), lease_epoch FROM cowork_sessions"
+        " LEFT JOIN conversation_turns ON session_id = cowork_sessions.id AND turn_number = turn_count"
+        " WHERE cowork_sessions.id = ?",
+        (GENESIS, session_id),
+    ).fetchone()
+    return None if row is None else Head(*row)
+
+
+def _exchange_of(turns: Sequence[StorableTurn], head: Head) -> int:
+    """An append that starts with a person's turn starts an exchange; all of its turns belong to it."""
+    return head.exchange + 1 if turns and turns[0].role == "user" else head.exchange
+
+
+def _place(
+    session_id: str, turns: Iterable[StorableTurn], head: Head, exchange: int
+) -> tuple[list[tuple[Column, ...]], Head]:
+    rows: list[tuple[Column, ...]] = []
+    number, chained = head.turn_count, head.digest
+    for turn in turns:
+        number += 1
+        row, chained = turn.placed(session_id, number, exchange, chained)
+        rows.append(row)
+    return rows, Head(number, exchange if rows else head.exchange, chained, head.epoch)
+
+
+def _insert(
+    connection: sqlite3.Connection,
+    session_id: str,
+    rows: Sequence[Sequence[Column]],
+    turn_count: int,
+    epoch: int | None,
+) -> int | None:
+    """Store the rows if the session still has this many turns (and this epoch); the greatest row id, or None."""
+    values: list[Column] = [value for row in rows for value in row]
+    values += [session_id, turn_count, epoch, epoch]
+    ids = connection.execute(_statement(len(rows)), values).fetchall()
+    return max(i for (i,) in ids) if ids else None
+
+
+@lru_cache(maxsize=MAX_ROWS)
+def _statement(count: int) -> str:
+    # Values are bound one by one: SQLite's JSON functions would cut a text at its first NUL.
+    row = f"({', '.join('?' * len(_COLUMNS))})"
+    return (
+        f"INSERT INTO conversation_turns ({', '.join(_COLUMNS)})"  # noqa: S608 - names from this file only
+        f" SELECT * FROM (VALUES {', '.join([row] * count)})"
+        " WHERE EXISTS (SELECT 1 FROM cowork_sessions"
+        " WHERE id = ? AND turn_count = ? AND (? IS NULL OR lease_epoch = ?))"
+        " RETURNING id"
+    )
+
+
+def _find_known(connection: sqlite3.Connection, session_id: str, turns: Iterable[StorableTurn]) -> dict[str, Turn]:
+    known: dict[str, Turn] = {}
+    for key in {turn.append_key for turn in turns if turn.append_key is not None}:
+        row = connection.execute(
+            f"SELECT {TURN_COLUMNS} FROM conversation_turns WHERE session_id = ? AND append_key = ?",  # noqa: S608
+            (session_id, key),
+        ).fetchone()
+        if row is not None:
+            known[key] = turn_from_row(row)
+    return known
+
+
+def _without(turns: Iterable[StorableTurn], known: dict[str, Turn]) -> list[StorableTurn]:
+    """The turns that are neither stored nor given twice."""
+    seen = set(known)
+    rest = []
+    for turn in turns:
+        if turn.append_key is not None:
+            if turn.append_key in seen:
+                continue
+            seen.add(turn.append_key)
+        rest.append(turn)
+    return rest
+
+
+def _turn(row: Sequence[Any]) -> Turn:
+    """The turn of a row of _COLUMNS."""
+    return turn_from_row((*row[:-2], row[-1]))

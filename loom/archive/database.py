@@ -1,0 +1,165 @@
+"""Opens the archive's database so that what is acknowledged is on the disk, and checks that it is so."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from loom.archive import guard
+from loom.archive.errors import ArchiveUnavailable, NotAnArchive
+from loom.archive.faults import unreadable
+from loom.archive.flocks import lock_file, locked
+
+APPLICATION_ID = 0x6C6F6F6D
+"""`loom` in ASCII, bytes 68 to 71 of the file."""
+
+BUSY_TIMEOUT_MS = 10_000
+
+SAFE_CHECKPOINTS = sqlite3.sqlite_version_info >= (3, 51, 3)
+"""False where several processes that checkpoint on their own can corrupt the database (the WAL-reset bug of
+3.7.0 to 3.51.2): there, only explicit checkpoints under a lock."""
+
+_SETTINGS: tuple[tuple[str, str, int], ...] = (
+    # What is asked for, and what must be read back.
+    ("busy_timeout", str(BUSY_TIMEOUT_MS), BUSY_TIMEOUT_MS),
+    ("synchronous", "FULL", 2),  # NORMAL loses acknowledged turns when the power fails
+    ("foreign_keys", "ON", 1),
+    ("recursive_triggers", "ON", 1),  # else REPLACE deletes a row past its delete trigger
+    ("secure_delete", "ON", 1),  # what is purged is overwritten
+    ("cell_size_check", "ON", 1),
+    ("mmap_size", "0", 0),  # a disk error in a mapped page kills the process
+    ("temp_store", "MEMORY", 2),  # no text in files outside of the archive's folder
+    ("wal_autocheckpoint", "1000" if SAFE_CHECKPOINTS else "0", 1000 if SAFE_CHECKPOINTS else 0),
+)
+
+
+class ArchiveConnection(sqlite3.Connection):
+    """A connection whose end never checkpoints beside another process's checkpoint."""
+
+    shared_lock: Path | None = None
+
+    def close(self) -> None:
+        """Close. The last connection to close checkpoints, so it waits for whoever does so now."""
+        if self.shared_lock is None:
+            super().close()
+            return
+        path, self.shared_lock = self.shared_lock, None
+        try:
+            with locked(path):
+                super().close()
+        except OSError:
+            # The folder is gone or read-only: then there is nobody to wait for.
+            super().close()
+
+
+def connect(path: Path, *, readonly: bool = False) -> ArchiveConnection:
+    """A connection to the existing archive at `path`, in autocommit mode, every setting read back.
+
+    Usable from any thread, one at a time. Raises NotAnArchive, ArchiveUnavailable or ArchiveDamaged.
+    """
+    path = Path(path).absolute()
+    require_file(path)
+    connection = open_database(path, readonly=readonly)
+    try:
+        if (found := pragma(connection, "application_id")) != APPLICATION_ID:
+            raise NotAnArchive(
+                f"{path} is a database, but not a loom archive (application id {found}).",
+                "It was not touched. Move it away, or set LOOM_HOME to another folder.",
+            )
+        make_private(path)
+        configure(connection, path, readonly=readonly)
+        guard.protect(path)
+    except sqlite3.Error as error:
+        connection.close()
+        raise unreadable(error, path) from error
+    except BaseException:
+        connection.close()
+        raise
+    if not readonly:
+        connection.shared_lock = lock_file(path)
+    return connection
+
+
+def require_file(path: Path) -> None:
+    """Raises unless there is a file with something in it at `path`: SQLite would make an empty file its own."""
+    try:
+        if not path.is_file():
+            if path.exists():
+                raise NotAnArchive(f"{path} is not a file.", "Move it away, or set LOOM_HOME to another folder.")
+            raise ArchiveUnavailable(f"There is no archive at {path}.")
+        if path.stat().st_size == 0:
+            raise NotAnArchive(
+                f"{path} is empty: it was an archive whose content is gone, or never was one.",
+                "It was not touched. Restore a backup in its place, or move it away to start a new archive.",
+            )
+    except OSError as error:
+        raise ArchiveUnavailable(f"The archive {path} cannot be reached: {error.strerror}.") from error
+
+
+def open_database(path: Path, *, readonly: bool = False) -> ArchiveConnection:
+    """A bare connection to the existing file at `path`, nothing set, nothing checked."""
+    uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rw'}"
+    try:
+        return sqlite3.connect(
+            uri,
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=BUSY_TIMEOUT_MS / 1000,
+            factory=ArchiveConnection,
+        )
+    except sqlite3.Error as error:
+        raise unreadable(error, path) from error
+
+
+def configure(connection: sqlite3.Connection, path: Path, *, readonly: bool = False) -> None:
+    """Set what durability and safety need, and read each of it back. Raises ArchiveUnavailable naming what does
+    not hold."""
+    for name, wanted, expected in _SETTINGS:
+        connection.execute(f"PRAGMA {name} = {wanted}").fetchall()
+        found = pragma(connection, name)
+        # A SQLite built without memory mapping does not know the setting, and needs none.
+        if found != expected and not (name == "mmap_size" and found is None):
+            raise ArchiveUnavailable(f"The database of {path} keeps `{name}` at {found!r} instead of {expected!r}.")
+    asked = "PRAGMA journal_mode" if readonly else "PRAGMA journal_mode = WAL"
+    (mode,) = connection.execute(asked).fetchone()
+    # A backup has no log until it is written to.
+    if mode != "wal" and not (readonly and mode == "delete"):
+        raise ArchiveUnavailable(
+            f"The archive {path} cannot use a write-ahead log (journal mode {mode}).",
+            "A network file system cannot keep an archive: set LOOM_HOME to a local folder.",
+        )
+    # The log and its index exist from the first read on, and with them the inodes to guard.
+    connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    if sys.version_info >= (3, 12):
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
+        if not SAFE_CHECKPOINTS:
+            connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
+
+
+def pragma(connection: sqlite3.Connection, name: str) -> Any:
+    """The present value of a setting; None when this SQLite does not know it."""
+    with closing(connection.execute(f"PRAGMA {name}")) as cursor:
+        row = cursor.fetchone()
+    return row[0] if row else None
+
+
+def make_private(path: Path) -> None:
+    """Take the archive's files from everybody else: mode 0600. SQLite gives -wal and -shm the mode of the database,
+    whatever the umask."""
+    for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        try:
+            if file.stat().st_mode & 0o077:
+                file.chmod(0o600)
+        except FileNotFoundError:
+            continue
+        except PermissionError as error:
+            raise ArchiveUnavailable(
+                f"{file} can be read by others and belongs to somebody else.", "Check who owns the file."
+            ) from error
+        except OSError:
+            # A read-only file system: what can be read by others there, loom cannot change.
+            continue

@@ -1,0 +1,92 @@
+"""What SQLite's error codes mean to a person."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from loom.archive.errors import ArchiveDamaged, ArchiveError, ArchiveUnavailable, NotAnArchive, WriteFailed
+
+RECOVER = "Keep the file as it is; `loom check` says what is wrong and `loom recover` saves what can be saved."
+
+_READING = {
+    sqlite3.SQLITE_BUSY: ("The archive is locked by another process.", "Try again when it is done."),
+    sqlite3.SQLITE_LOCKED: ("The archive is locked by another process.", "Try again when it is done."),
+    sqlite3.SQLITE_CANTOPEN: (
+        "The archive {path} cannot be opened.",
+        "Check that the folder exists and that you may read and write in it.",
+    ),
+    sqlite3.SQLITE_PERM: ("The archive {path} may not be opened.", "Check who owns the file."),
+    sqlite3.SQLITE_AUTH: ("The archive {path} may not be opened.", "Check who owns the file."),
+    sqlite3.SQLITE_IOERR: (
+        "The disk gave an error while the archive {path} was read ({detail}).",
+        "Check the disk, and copy the folder elsewhere first.",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "The archive {path} is on a read-only disk or in a folder where you may not write.",
+        "Set LOOM_HOME to a folder where you may write.",
+    ),
+}
+
+_WRITING = {
+    sqlite3.SQLITE_FULL: ("The disk is full: nothing was stored.", "Make room on {folder} and retry."),
+    sqlite3.SQLITE_READONLY: (
+        "The archive {path} cannot be written: it is read-only.",
+        "Make the file and its folder writable and retry.",
+    ),
+    sqlite3.SQLITE_BUSY: (
+        "Another process kept the archive locked for too long: nothing was stored.",
+        "Retry; if it goes on, close the other loom.",
+    ),
+    sqlite3.SQLITE_LOCKED: (
+        "Another process kept the archive locked for too long: nothing was stored.",
+        "Retry; if it goes on, close the other loom.",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "The disk gave an error while the archive was written ({detail}): nothing was stored.",
+        "Check the disk that holds {folder} and retry.",
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "A file of the archive {path} cannot be opened: nothing was stored.",
+        "Check that {folder} exists and is writable, and retry.",
+    ),
+    sqlite3.SQLITE_TOOBIG: (
+        "The text is larger than the archive can hold in one turn (1 GB): nothing was stored.",
+        "Store it in parts.",
+    ),
+}
+
+
+def unreadable(error: sqlite3.Error, path: Path) -> ArchiveError:
+    """The error of an archive that could not be opened or read, in words."""
+    code = _primary(error)
+    if code == sqlite3.SQLITE_NOTADB:
+        return NotAnArchive(
+            f"{path} is not a loom archive: its first bytes are not those of a database.",
+            "It was not touched. Move it away, or restore a backup in its place.",
+        )
+    if code == sqlite3.SQLITE_CORRUPT:
+        return ArchiveDamaged(f"The archive {path} is damaged ({error}).", RECOVER)
+    what, todo = _READING.get(code, ("The archive {path} cannot be read ({detail}).", ""))
+    return ArchiveUnavailable(*_fill(error, path, what, todo))
+
+
+def unwritable(error: sqlite3.Error, path: Path) -> ArchiveError:
+    """The error of a write that stored nothing, in words."""
+    code = _primary(error)
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return WriteFailed(f"The archive {path} is damaged ({error}): nothing was stored.", RECOVER)
+    what, todo = _WRITING.get(code, ("The archive cannot be written ({detail}): nothing was stored.", "Retry."))
+    return WriteFailed(*_fill(error, path, what, todo))
+
+
+def _primary(error: sqlite3.Error) -> int:
+    """The primary result code; errors that Python raises by itself have none and give SQLITE_ERROR."""
+    code: int = getattr(error, "sqlite_errorcode", None) or sqlite3.SQLITE_ERROR
+    return code & 0xFF
+
+
+def _fill(error: sqlite3.Error, path: Path, what: str, todo: str) -> tuple[str, str]:
+    detail = getattr(error, "sqlite_errorname", None) or str(error)
+    folder = path.parent
+    return what.format(path=path, detail=detail), todo.format(folder=folder)

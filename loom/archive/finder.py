@@ -1,0 +1,99 @@
+"""The store's way to full-text search: the engine is started when it is first needed."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loom.archive.faults import unreadable
+from loom.archive.records import Role, SearchPage
+
+if TYPE_CHECKING:
+    from loom.archive.search import SearchEngine
+
+
+class Finder:
+    """Starts the search engine with the first append or the first search, and stops it in the end."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._starting: asyncio.Task[SearchEngine] | None = None
+        self._newest = 0
+
+    def wake(self, row: int) -> None:
+        """Turns were stored, `row` the newest of them if it is known (0 if not): let them be indexed, some time.
+        Returns at once and never fails."""
+        self._newest = max(row, self._newest)
+        if self._starting is None:
+            self._starting = asyncio.get_running_loop().create_task(self._start())
+            self._starting.add_done_callback(_heard)
+        elif self._starting.done() and not self._starting.cancelled() and self._starting.exception() is None:
+            self._starting.result().notify(row)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        session_id: str | None,
+        workspace: str | None,
+        limit: int,
+        roles: Sequence[Role] | None,
+        tools: Sequence[str] | None,
+        before: str | None,
+        after: str | None,
+    ) -> SearchPage:
+        """See `ConversationStore.search`."""
+        try:
+            engine = await self._engine()
+            return await engine.search(
+                query,
+                session_id=session_id,
+                workspace=workspace,
+                limit=limit,
+                roles=roles,
+                tools=tools,
+                before=before,
+                after=after,
+            )
+        except sqlite3.Error as error:
+            raise unreadable(error, self._path) from error
+
+    async def close(self) -> None:
+        """Stop the engine, if it was started."""
+        if self._starting is None:
+            return
+        starting, self._starting = self._starting, None
+        await asyncio.wait({starting})
+        # One that failed to start never ran, and whoever searched was told.
+        if not _failed(starting):
+            await starting.result().close()
+
+    async def _engine(self) -> SearchEngine:
+        if self._starting is None or (self._starting.done() and _failed(self._starting)):
+            self._starting = asyncio.get_running_loop().create_task(self._start())
+            self._starting.add_done_callback(_heard)
+        return await asyncio.shield(self._starting)
+
+    async def _start(self) -> SearchEngine:
+        # A session that neither appends nor searches never pays for it.
+        from loom.archive.search import SearchEngine
+
+        engine = SearchEngine(self._path)
+        await engine.start()
+        if self._newest:
+            engine.notify(self._newest)
+        return engine
+
+
+def _failed(task: asyncio.Task[SearchEngine]) -> bool:
+    return task.cancelled() or task.exception() is not None
+
+
+def _heard(task: asyncio.Task[SearchEngine]) -> None:
+    """Take note of a failure, so that it is not reported as one that nobody heard: the next search tries again and
+    tells the person."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,47 @@
+"""Advisory file locks: freed by the kernel when their process ends, however it ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def lock_file(path: Path) -> Path:
+    """The file that whoever creates, migrates or checkpoints the database at `path` has locked."""
+    return path.with_name(f"{path.name}-lock")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock on the file at `path` (made if need be, mode 0600), waiting for it.
+
+    Raises OSError if the file cannot be made.
+    """
+    descriptor = _open(path)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def locked_if_free(path: Path) -> Iterator[bool]:
+    """Hold the lock if nobody has it: True when held. Raises OSError if the file cannot be made."""
+    descriptor = _open(path)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -1,0 +1,64 @@
+"""One hop: a function runs with a connection in the connection's own thread, and its result comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from threading import Thread
+from typing import TypeVar, cast
+
+import aiosqlite
+
+from loom.archive.database import connect
+from loom.archive.errors import ArchiveUnavailable
+
+T = TypeVar("T")
+
+
+class Hops(aiosqlite.Connection):
+    """A connection to the archive with a thread of its own. Functions run there one after another, in the order in
+    which they were handed in; each is a whole, so that a task cancelled in the middle leaves no transaction open."""
+
+    @classmethod
+    async def opened(cls, path: Path, *, readonly: bool = False) -> Hops:
+        """A connection to the archive at `path`. Raises as `loom.archive.database.connect` does."""
+        hops = cls(partial(connect, path, readonly=readonly), iter_chunk_size=64)
+        thread = cast(Thread, getattr(hops, "_thread", hops))  # before 0.22 the connection is the thread
+        # A program that fails to close its archive still ends; every append that was acknowledged is on disk.
+        thread.daemon = True
+        try:
+            await hops
+        except BaseException:
+            # It has been told to stop, and answers this loop when it does.
+            await asyncio.to_thread(thread.join)
+            raise
+        return hops
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What `work` gives. Raises what it raises, and ArchiveUnavailable after `close`."""
+        if not self._running or self._connection is None:
+            raise ArchiveUnavailable("The archive is closed.")
+        done = await self._execute(lambda: work(self._conn))  # type: ignore[no-untyped-call]
+        return cast(T, done)
+
+
+async def unbroken(work: Awaitable[T]) -> T:
+    """What `work` gives, carried through to its end even if the task that waits for it is cancelled.
+
+    A cancelled waiter hears of it (CancelledError) when the work is done, and of the work's failure instead if it
+    failed: a write that did not happen is never mistaken for one that was only not waited for.
+    """
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    result = task.result()
+    if cancelled is not None:
+        raise cancelled
+    return result

@@ -1,0 +1,149 @@
+"""Makes a new archive, and brings an older one up to date: small numbered steps, in one transaction, after a
+backup."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from loom.archive.backups import back_up
+from loom.archive.database import APPLICATION_ID, configure, connect, open_database, pragma
+from loom.archive.errors import ArchiveUnavailable, NewerArchive, NotAnArchive
+from loom.archive.faults import unreadable, unwritable
+from loom.archive.flocks import lock_file, locked
+from loom.archive.transactions import transaction
+
+Migration = Callable[[sqlite3.Connection], None]
+
+_ROOM = Path(__file__).parent
+
+
+def _first_schema(connection: sqlite3.Connection) -> None:
+    """Version 1: sessions, turns, drafts, manifests; and the full-text index beside them."""
+    for script in (_ROOM / "schema.sql", _ROOM / "search" / "schema.sql"):
+        for statement in statements(script.read_text(encoding="utf-8")):
+            connection.execute(statement)
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first_schema,)
+"""Migration n makes version n of version n - 1. A released one is never edited; a new one goes to the end."""
+
+
+def prepare(path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """See to it that `path` is an archive of this version: make it if there is nothing, migrate it if it is older.
+
+    Blocking; safe in several processes at once. Raises NotAnArchive, NewerArchive, ArchiveUnavailable or WriteFailed.
+    """
+    path = Path(path).absolute()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ArchiveUnavailable(
+            f"The folder {path.parent} cannot be made: {error.strerror}.", "Set LOOM_HOME to a folder of yours."
+        ) from error
+    if path.exists() and _is_current(path, migrations):
+        return
+    try:
+        with locked(lock_file(path)):
+            if not path.exists():
+                _create(path, migrations)
+            else:
+                _migrate(path, migrations)
+    except sqlite3.Error as error:
+        raise unwritable(error, path) from error
+    except OSError as error:
+        raise ArchiveUnavailable(
+            f"The archive {path} cannot be made or migrated: {error.strerror}.",
+            f"Check that you may write in {path.parent} and that there is room.",
+        ) from error
+
+
+def _is_current(path: Path, migrations: Sequence[Migration]) -> bool:
+    """Raises NewerArchive before anything of a newer archive could be touched."""
+    connection = connect(path, readonly=True)
+    try:
+        version = int(pragma(connection, "user_version"))
+    except sqlite3.Error as error:
+        raise unreadable(error, path) from error
+    finally:
+        connection.close()
+    if version > len(migrations):
+        raise NewerArchive(
+            f"A newer loom wrote the archive {path} (version {version}; this one knows {len(migrations)}).",
+            "Update loom; until then the archive can be opened read-only.",
+        )
+    return version == len(migrations)
+
+
+def _create(path: Path, migrations: Sequence[Migration]) -> None:
+    """Make the archive beside its place and move it there whole: a crash leaves either nothing or an archive."""
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise NotAnArchive(
+            f"{path} is gone, but its write-ahead log {log.name} is still there and may hold turns.",
+            "Put the database back beside it, or move the log away to start a new archive.",
+        )
+    draft = path.with_name(f"{path.name}-new")
+    for left_over in (draft, draft.with_name(f"{draft.name}-wal"), draft.with_name(f"{draft.name}-shm")):
+        left_over.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        os.fchmod(descriptor, 0o600)
+    finally:
+        os.close(descriptor)
+    connection = open_database(draft)
+    try:
+        configure(connection, draft)
+        with transaction(connection):
+            _apply(connection, 0, migrations)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        connection.close()
+    for left_over in (draft.with_name(f"{draft.name}-wal"), draft.with_name(f"{draft.name}-shm")):
+        left_over.unlink(missing_ok=True)
+    draft.rename(path)
+    _sync_folder(path.parent)
+
+
+def _migrate(path: Path, migrations: Sequence[Migration]) -> None:
+    if _is_current(path, migrations):
+        # Another process did it while this one waited for the lock.
+        return
+    connection = connect(path)
+    # This process has the lock already; the connection's own close must not wait for it.
+    connection.shared_lock = None
+    try:
+        back_up(connection, path.parent / "backups" / f"{path.stem}-before-v{len(migrations)}.db")
+        with transaction(connection):
+            _apply(connection, int(pragma(connection, "user_version")), migrations)
+    finally:
+        connection.close()
+
+
+def _apply(connection: sqlite3.Connection, version: int, migrations: Sequence[Migration]) -> None:
+    for migration in migrations[version:]:
+        migration(connection)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {len(migrations)}")
+
+
+def statements(script: str) -> Iterator[str]:
+    """The statements of an SQL script, one by one: `executescript` would commit the transaction around it."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""
+    if pending.strip():
+        yield pending
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

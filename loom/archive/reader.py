@@ -1,0 +1,204 @@
+"""The half of the archive's face that changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from loom.archive import drafts, manifests, reading, sessions
+from loom.archive.access import Access
+from loom.archive.errors import ArchiveUnavailable
+from loom.archive.finder import Finder
+from loom.archive.leases import Holder, Leases
+from loom.archive.records import (
+    Draft,
+    ExchangeSize,
+    Manifest,
+    Role,
+    SearchHit,
+    SearchPage,
+    Session,
+    SessionDetail,
+    Turn,
+)
+from loom.archive.resolve import resolve
+from loom.archive.workspaces import Workspace, identify
+
+
+class ArchiveReader:
+    """Reads conversations. Raises ArchiveUnavailable or ArchiveDamaged when that cannot be done."""
+
+    def __init__(self) -> None:
+        self._place("")
+        self._workspaces: dict[str, Workspace] = {}
+
+    def _place(self, place: Path | str) -> None:
+        path = Path(place).absolute()
+        self._access = Access(path)
+        self._leases = Leases(path.parent / "leases")
+        self._finder = Finder(path)
+
+    @property
+    def path(self) -> Path:
+        return self._access.path
+
+    @property
+    def readonly(self) -> bool:
+        """True when nothing can be written through this store."""
+        return self._access.readonly
+
+    # Sessions
+
+    async def get_session(self, session_id: str) -> SessionDetail | None:
+        """The session, hidden or not, with its system prompt and state; None if there is none."""
+        return await self._access.read(lambda c: sessions.get_session(c, session_id))
+
+    async def list_sessions(
+        self,
+        workspace: Path | str | None = None,
+        *,
+        limit: int = 200,
+        offset: int = 0,
+        include_inactive: bool = False,
+    ) -> list[Session]:
+        """The sessions of a workspace (of everywhere if None), newest activity first.
+
+        A workspace is known by its path and by the root commit of its git history.
+        """
+        place = None if workspace is None else await self._identify(workspace)
+        return await self._access.read(
+            lambda c: sessions.list_sessions(c, place, limit=limit, offset=offset, include_inactive=include_inactive)
+        )
+
+    async def resolve_reference(self, reference: str, workspace: Path | str | None = None) -> Session:
+        """The session meant by a place in the list (0 is the newest), a reference, an id, or the unique beginning of
+        either. Raises UnknownReference or AmbiguousReference, which names the choices."""
+        place = None if workspace is None else await self._identify(workspace)
+        return await self._access.read(lambda c: resolve(c, reference, place))
+
+    async def get_lease_holder(self, session_id: str) -> Holder | None:
+        """Who else has the session open; None if nobody does, or this store."""
+        try:
+            return await asyncio.to_thread(self._leases.holder, session_id)
+        except OSError as error:
+            raise ArchiveUnavailable(f"The leases beside {self.path} cannot be read: {error.strerror}.") from error
+
+    # Turns
+
+    async def get_turns(self, session_id: str, offset: int = 0, limit: int = 50) -> list[Turn]:
+        """At most `limit` turns, oldest first, leaving out the first `offset`. Numbers have no gaps, so a large
+        offset costs no more than a small one."""
+        return await self._access.read(lambda c: reading.turns_after(c, session_id, offset, limit))
+
+    async def get_turn(self, session_id: str, turn_number: int) -> Turn | None:
+        """One turn; None if there is none."""
+        found = await self.get_range(session_id, turn_number, turn_number)
+        return found[0] if found else None
+
+    async def get_range(self, session_id: str, first: int, last: int) -> list[Turn]:
+        """The turns from `first` to `last`, both included, ascending."""
+        return await self._access.read(lambda c: reading.turn_range(c, session_id, first, last))
+
+    async def get_exchanges(self, session_id: str, first: int, last: int) -> list[Turn]:
+        """The turns of the exchanges from `first` to `last`, both included, ascending."""
+        return await self._access.read(lambda c: reading.exchange_range(c, session_id, first, last))
+
+    async def get_turns_before(self, session_id: str, turn_number: int | None, limit: int) -> list[Turn]:
+        """The newest `limit` turns before `turn_number` (of all if None), ascending."""
+        return await self._access.read(lambda c: reading.turns_before(c, session_id, turn_number, limit))
+
+    async def get_window_marks(self, session_id: str, limit: int = 100) -> list[Turn]:
+        """The newest turns that moved the window's beginning: receipts, summaries, clearings; newest first."""
+        return await self._access.read(lambda c: reading.window_marks(c, session_id, limit))
+
+    async def get_exchange_sizes(
+        self, session_id: str, before: int | None = None, limit: int = 100
+    ) -> list[ExchangeSize]:
+        """The newest `limit` exchanges before exchange `before` (of all if None), newest first."""
+        return await self._access.read(lambda c: reading.exchange_sizes(c, session_id, before, limit))
+
+    async def find_tool_turns(self, session_id: str, tool_name: str, limit: int = 10) -> list[Turn]:
+        """The newest `limit` results of a tool, newest first."""
+        return await self._access.read(lambda c: reading.tool_turns(c, session_id, tool_name, limit))
+
+    async def find_call(self, session_id: str, tool_call_id: str) -> Turn | None:
+        """The assistant turn that asked for this call; None if there is none."""
+        return await self._access.read(lambda c: reading.asking_turn(c, session_id, tool_call_id))
+
+    async def get_turn_count(self, session_id: str) -> int:
+        """How many turns the session has; 0 for an unknown one."""
+        return await self._access.read(lambda c: reading.turn_count(c, session_id))
+
+    # Search
+
+    async def search_turns(
+        self,
+        session_id: str,
+        query: str,
+        limit: int = 10,
+        *,
+        roles: Sequence[Role] | None = None,
+        tools: Sequence[str] | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> list[SearchHit]:
+        """The turns of one session that match best, best first."""
+        page = await self.search(
+            query, session_id=session_id, limit=limit, roles=roles, tools=tools, before=before, after=after
+        )
+        return list(page.hits)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        session_id: str | None = None,
+        workspace: Path | str | None = None,
+        limit: int = 10,
+        roles: Sequence[Role] | None = None,
+        tools: Sequence[str] | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> SearchPage:
+        """The turns that match best in a session, a workspace or everything, best first; everything that was stored
+        before the call is searched. `before` and `after` are moments in ISO 8601."""
+        place = None if workspace is None else (await self._identify(workspace)).path
+        return await self._finder.search(
+            query,
+            session_id=session_id,
+            workspace=place,
+            limit=limit,
+            roles=roles,
+            tools=tools,
+            before=before,
+            after=after,
+        )
+
+    # Drafts and manifests
+
+    async def get_draft(self, session_id: str) -> Draft | None:
+        """The session's draft; None if there is none."""
+        return await self._access.read(lambda c: drafts.get_draft(c, session_id))
+
+    async def list_manifests(self, session_id: str) -> list[Manifest]:
+        """The manifests of a session, in the order of its requests."""
+        return await self._access.read(lambda c: manifests.list_manifests(c, session_id))
+
+    async def get_manifest(self, session_id: str, request: int) -> Manifest | None:
+        """The manifest of one request; None if there is none."""
+        return await self._access.read(lambda c: manifests.get_manifest(c, session_id, request))
+
+    async def get_request_count(self, session_id: str) -> int:
+        """The number of the session's last request to a model; 0 before the first."""
+        return await self._access.read(lambda c: manifests.request_count(c, session_id))
+
+    async def _identify(self, workspace: Path | str) -> Workspace:
+        key = str(workspace)
+        known = self._workspaces.get(key)
+        if known is None:
+            known = await asyncio.to_thread(identify, workspace)
+            if known.commit is not None:
+                # A folder without commits may get its first one at any time.
+                self._workspaces[key] = known
+        return known

@@ -1,0 +1,93 @@
+"""Reading turns. Every function here is one query that an index answers, however long the session is."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from loom.archive.records import ExchangeSize, Turn
+from loom.archive.rows import TURN_COLUMNS, exchange_size_from_row, turn_from_row
+
+_TURNS = f"SELECT {TURN_COLUMNS} FROM conversation_turns WHERE session_id = ?"  # noqa: S608 - constant names
+
+
+def turns_after(connection: sqlite3.Connection, session_id: str, turn_number: int, limit: int) -> list[Turn]:
+    """The oldest `limit` turns after `turn_number`, ascending."""
+    query = f"{_TURNS} AND turn_number > ? ORDER BY turn_number LIMIT ?"
+    return _turns(connection, query, session_id, turn_number, limit)
+
+
+def turns_before(connection: sqlite3.Connection, session_id: str, turn_number: int | None, limit: int) -> list[Turn]:
+    """The newest `limit` turns before `turn_number` (of all if None), ascending."""
+    if turn_number is None:
+        found = _turns(connection, f"{_TURNS} ORDER BY turn_number DESC LIMIT ?", session_id, limit)
+    else:
+        query = f"{_TURNS} AND turn_number < ? ORDER BY turn_number DESC LIMIT ?"
+        found = _turns(connection, query, session_id, turn_number, limit)
+    return found[::-1]
+
+
+def turn_range(connection: sqlite3.Connection, session_id: str, first: int, last: int) -> list[Turn]:
+    """The turns from `first` to `last`, both included, ascending."""
+    query = f"{_TURNS} AND turn_number BETWEEN ? AND ? ORDER BY turn_number"
+    return _turns(connection, query, session_id, first, last)
+
+
+def exchange_range(connection: sqlite3.Connection, session_id: str, first: int, last: int) -> list[Turn]:
+    """The turns of the exchanges from `first` to `last`, both included, ascending."""
+    query = f"{_TURNS} AND exchange BETWEEN ? AND ? ORDER BY exchange, turn_number"
+    return _turns(connection, query, session_id, first, last)
+
+
+def tool_turns(connection: sqlite3.Connection, session_id: str, tool_name: str, limit: int) -> list[Turn]:
+    """The newest `limit` results of a tool, newest first."""
+    query = f"{_TURNS} AND tool_name = ? AND role = 'tool' ORDER BY turn_number DESC LIMIT ?"
+    return _turns(connection, query, session_id, tool_name, limit)
+
+
+def window_marks(connection: sqlite3.Connection, session_id: str, limit: int) -> list[Turn]:
+    """The newest `limit` turns that moved the window's beginning (receipts, summaries, clearings), newest first."""
+    query = f"{_TURNS} AND role = 'system' AND message_meta IS NOT NULL ORDER BY turn_number DESC LIMIT ?"
+    return _turns(connection, query, session_id, limit)
+
+
+def exchange_sizes(
+    connection: sqlite3.Connection, session_id: str, before: int | None, limit: int
+) -> list[ExchangeSize]:
+    """The newest `limit` exchanges before exchange `before` (of all if None), newest first."""
+    rows = connection.execute(
+        "SELECT exchange, min(turn_number), max(turn_number), sum(token_count) FROM conversation_turns"
+        " WHERE session_id = ? AND exchange < ? GROUP BY exchange ORDER BY exchange DESC LIMIT ?",
+        (session_id, 2**62 if before is None else before, limit),
+    ).fetchall()
+    return [exchange_size_from_row(row) for row in rows]
+
+
+def turn_count(connection: sqlite3.Connection, session_id: str) -> int:
+    """How many turns the session has; 0 for an unknown one."""
+    row = connection.execute("SELECT turn_count FROM cowork_sessions WHERE id = ?", (session_id,)).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def asking_turn(connection: sqlite3.Connection, session_id: str, tool_call_id: str) -> Turn | None:
+    """The assistant turn that asked for this call, or None.
+
+    Looked for backwards from the call's result, or from the end when there is none yet: a call stands next to both.
+    """
+    answer = connection.execute(
+        "SELECT min(turn_number) FROM conversation_turns WHERE session_id = ? AND tool_call_id = ? AND role = 'tool'",
+        (session_id, tool_call_id),
+    ).fetchone()
+    asking = connection.execute(
+        "SELECT turn_number, tool_calls FROM conversation_turns WHERE session_id = ? AND role = 'assistant'"
+        " AND turn_number < ? AND tool_calls IS NOT NULL ORDER BY turn_number DESC",
+        (session_id, 2**62 if answer[0] is None else answer[0]),
+    )
+    for number, calls in asking:
+        if any(isinstance(call, dict) and call.get("id") == tool_call_id for call in json.loads(calls)):
+            return turn_range(connection, session_id, number, number)[0]
+    return None
+
+
+def _turns(connection: sqlite3.Connection, query: str, *parameters: str | int) -> list[Turn]:
+    return [turn_from_row(row) for row in connection.execute(query, parameters)]

@@ -1,0 +1,29 @@
+"""Short names of sessions: what a person types to mean one."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import string
+
+_ALPHABET = string.digits + string.ascii_lowercase
+_SHORTEST = 4
+
+
+def free_reference(connection: sqlite3.Connection) -> str:
+    """A reference that no session has: as short as it finds in a few tries, at least one of its characters a letter
+    (all digits mean a place in the list). Unique for as long as the caller holds the write lock."""
+    length = _SHORTEST
+    while True:
+        for _ in range(8):
+            reference = _random(length)
+            if not connection.execute("SELECT 1 FROM cowork_sessions WHERE reference = ?", (reference,)).fetchone():
+                return reference
+        length += 1
+
+
+def _random(length: int) -> str:
+    while True:
+        reference = "".join(secrets.choice(_ALPHABET) for _ in range(length))
+        if not reference.isdigit():
+            return reference

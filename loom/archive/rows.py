@@ -1,0 +1,163 @@
+"""Between records and rows: how a turn is written into columns, and what a row of a query becomes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loom.archive import clock
+from loom.archive.digests import DIGESTED, digest
+from loom.archive.records import ExchangeSize, Manifest, NewTurn, Session, SessionDetail, Turn, TurnKind, TurnStatus
+from loom.text import storable
+
+Column = str | int | float | None
+_Row = Sequence[Any]
+
+TURN_COLUMNS = ", ".join(("session_id", *DIGESTED, "digest"))
+
+SESSION_COLUMNS = (
+    "id, reference, title, focus, tags, workspace_path, workspace_commit, model_name, started_at, last_active_at, "
+    "turn_count, exchange_count, total_tokens, input_tokens, output_tokens, cache_read_tokens, cost_usd, "
+    "parent_id, fork_turn, lease_epoch, is_active"
+)
+
+MANIFEST_COLUMNS = (
+    "session_id, request, exchange, created_at, model_name, window_tokens, segments, turns, texts, "
+    "estimated_tokens, reported_tokens"
+)
+
+_ROLES = frozenset(("user", "assistant", "tool", "system"))
+
+
+@dataclass(frozen=True, slots=True)
+class StorableTurn:
+    """A turn whose columns are ready; only its place in the session is open."""
+
+    role: str
+    append_key: str | None
+    before_tokens: tuple[Column, ...]
+    """role, kind, status, content, tool_calls, tool_call_id, tool_name"""
+    from_tokens: tuple[Column, ...]
+    """token_count, part_json, message_meta, usage, cost_usd, created_at"""
+
+    def placed(
+        self, session_id: str, turn_number: int, exchange: int, previous_digest: str
+    ) -> tuple[tuple[Column, ...], str]:
+        """The whole row (session_id, the DIGESTED columns, append_key, digest) and its digest."""
+        digested = (turn_number, exchange, *self.before_tokens, *self.from_tokens)
+        chained = digest(previous_digest, digested)
+        return (session_id, *digested, self.append_key, chained), chained
+
+
+def storable_turn(turn: NewTurn) -> StorableTurn:
+    """The columns of a turn, lone surrogates replaced, moments in the archive's form.
+
+    Raises ValueError (unknown role, kind, status, moment) or TypeError (what JSON cannot hold): mistakes of a
+    caller, found before anything is written.
+    """
+    if turn.role not in _ROLES:
+        raise ValueError(f"unknown role {turn.role!r}")
+    cost = None if turn.cost_usd is None or not math.isfinite(turn.cost_usd) else float(turn.cost_usd)
+    return StorableTurn(
+        role=turn.role,
+        append_key=_text(turn.append_key),
+        before_tokens=(
+            turn.role,
+            TurnKind(turn.kind).value,
+            TurnStatus(turn.status).value,
+            _text(turn.content),
+            _json(turn.tool_calls),
+            _text(turn.tool_call_id),
+            _text(turn.tool_name),
+        ),
+        from_tokens=(
+            int(turn.token_count),
+            _text(turn.part_json),
+            _text(turn.message_meta),
+            _usage(turn.usage),
+            cost,
+            clock.now() if turn.created_at is None else clock.normalised(turn.created_at),
+        ),
+    )
+
+
+def _text(text: str | None) -> str | None:
+    return None if text is None else storable(text)
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else storable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _usage(usage: dict[str, int] | None) -> str | None:
+    if usage is not None and not all(isinstance(n, int) and abs(n) < 2**53 for n in usage.values()):
+        raise ValueError("usage holds something that is not a count of tokens")
+    return _json(usage)
+
+
+def turn_from_row(row: _Row) -> Turn:
+    """A turn of a row of TURN_COLUMNS."""
+    return Turn(
+        session_id=row[0],
+        turn_number=row[1],
+        exchange=row[2],
+        role=row[3],
+        kind=TurnKind(row[4]),
+        status=TurnStatus(row[5]),
+        content=row[6],
+        tool_calls=None if row[7] is None else json.loads(row[7]),
+        tool_call_id=row[8],
+        tool_name=row[9],
+        token_count=row[10],
+        part_json=row[11],
+        message_meta=row[12],
+        usage=None if row[13] is None else json.loads(row[13]),
+        cost_usd=row[14],
+        created_at=row[15],
+        digest=row[16],
+    )
+
+
+def session_from_row(row: _Row) -> Session:
+    """A session of a row of SESSION_COLUMNS."""
+    return Session(**_session_fields(row))
+
+
+def detail_from_row(row: _Row) -> SessionDetail:
+    """A session of a row of SESSION_COLUMNS, system_prompt, session_state."""
+    return SessionDetail(**_session_fields(row), system_prompt=row[21], session_state=row[22])
+
+
+_SESSION_FIELDS = tuple(SESSION_COLUMNS.split(", "))
+
+
+def _session_fields(row: _Row) -> dict[str, Any]:
+    values = dict(zip(_SESSION_FIELDS, row, strict=False))
+    values["tags"] = tuple(json.loads(values["tags"]))
+    values["is_active"] = bool(values["is_active"])
+    return values
+
+
+def manifest_from_row(row: _Row) -> Manifest:
+    """A manifest of a row of MANIFEST_COLUMNS."""
+    return Manifest(
+        session_id=row[0],
+        request=row[1],
+        exchange=row[2],
+        created_at=row[3],
+        model_name=row[4],
+        window_tokens=row[5],
+        segments=json.loads(row[6]),
+        turns=tuple((first, last) for first, last in json.loads(row[7])),
+        texts=json.loads(row[8]),
+        estimated_tokens=row[9],
+        reported_tokens=row[10],
+    )
+
+
+def exchange_size_from_row(row: _Row) -> ExchangeSize:
+    """The size of an exchange of a row exchange, first turn, last turn, tokens."""
+    return ExchangeSize(exchange=row[0], first_turn=row[1], last_turn=row[2], tokens=row[3])

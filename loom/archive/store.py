@@ -1,0 +1,229 @@
+"""The archive's public face: every conversation, written through and read back.
+
+A method that writes returns when what it wrote is on the disk, and is carried through even if the task that awaits it
+is cancelled. One that cannot write raises WriteFailed and has stored nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from loom.archive import drafts, manifests, sessions
+from loom.archive.appends import Appended, Appender
+from loom.archive.checkpoints import checkpoint
+from loom.archive.errors import UnknownSession
+from loom.archive.hops import unbroken
+from loom.archive.reader import ArchiveReader
+from loom.archive.records import Draft, Lease, Manifest, NewTurn, Role, Turn, TurnKind, TurnStatus
+
+
+class ConversationStore(ArchiveReader):
+    """Append-only store of conversations, for one event loop. `initialize` first, `close` last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._appender = Appender()
+
+    @classmethod
+    async def open(cls, path: Path | str, *, readonly: bool = False) -> ConversationStore:
+        """An initialized store. Raises as `initialize` does."""
+        store = cls()
+        await store.initialize(path, readonly=readonly)
+        return store
+
+    async def initialize(self, path: Path | str, *, readonly: bool = False) -> None:
+        """Open the archive at `path`: make it if there is none, migrate it (after a backup) if it is older.
+
+        Raises NotAnArchive (empty or foreign file: not touched), NewerArchive (can be opened with `readonly`),
+        ArchiveUnavailable, ArchiveDamaged or WriteFailed.
+        """
+        self._place(path)
+        await self._access.open(readonly=readonly)
+
+    async def close(self) -> None:
+        """Finish what is being written, give leases back, tidy the log up, and let the files go."""
+        await unbroken(self._close())
+
+    async def _close(self) -> None:
+        try:
+            await self._finder.close()
+        finally:
+            await asyncio.to_thread(self._leases.release_all)
+            await self._access.close()
+
+    async def checkpoint(self) -> bool:
+        """Move the write-ahead log into the database and empty it; False if others are using it just now."""
+        return await self._access.write(lambda c: checkpoint(c, self.path))
+
+    # Sessions
+
+    async def create_session(
+        self,
+        workspace: Path | str,
+        model: str,
+        system_prompt: str,
+        *,
+        title: str = "",
+        parent_id: str | None = None,
+        fork_turn: int | None = None,
+    ) -> str:
+        """Store a new session; gives its id. Without a title the first message gives it one."""
+        place = await self._identify(workspace)
+        return await self._access.write(
+            lambda c: sessions.create_session(
+                c, place, model, system_prompt, title=title, parent_id=parent_id, fork_turn=fork_turn
+            )
+        )
+
+    async def rename_session(self, session_id: str, title: str) -> None:
+        """Give the session a title; an empty one lets the next message give it one."""
+        await self._access.write(lambda c: sessions.rename_session(c, session_id, title))
+
+    async def delete_session(self, session_id: str) -> None:
+        """Take the session off the list. Its turns stay, and `restore_session` brings it back."""
+        await self._access.write(lambda c: sessions.show_session(c, session_id, False))
+
+    async def restore_session(self, session_id: str) -> None:
+        """Put a deleted session back on the list."""
+        await self._access.write(lambda c: sessions.show_session(c, session_id, True))
+
+    async def fork_session(self, session_id: str, turn_number: int | None = None) -> str:
+        """Store a copy of the session up to and with `turn_number` (whole if None); gives the copy's id. Turns keep
+        their numbers. Raises UnknownSession or UnknownTurn."""
+        return await self._access.write(
+            lambda c: sessions.fork_session(c, session_id, turn_number), then=lambda _: self._finder.wake(0)
+        )
+
+    async def update_session_state(self, session_id: str, state: dict[str, Any]) -> None:
+        """Keep the session's state, in place of the earlier one."""
+        await self._access.write(lambda c: sessions.update_state(c, session_id, state, self._leases.epoch(session_id)))
+
+    async def update_model(self, session_id: str, model_name: str) -> None:
+        """Note which model answers from here on."""
+        await self._access.write(
+            lambda c: sessions.update_model(c, session_id, model_name, self._leases.epoch(session_id))
+        )
+
+    async def resume_session(self, session_id: str, limit: int = 200) -> list[Turn]:
+        """The newest `limit` turns, ascending, once a draft that a crash left is made turns of.
+
+        Takes no longer for a long session than for a short one. Raises UnknownSession.
+        """
+        if not self.readonly:
+            await self.recover_draft(session_id)
+        turns = await self.get_turns_before(session_id, None, limit)
+        if not turns and await self.get_session(session_id) is None:
+            raise UnknownSession(f"There is no session {session_id} in the archive.")
+        return turns
+
+    # Turns
+
+    async def append_turn(
+        self,
+        session_id: str,
+        role: Role,
+        content: str | None,
+        *,
+        tool_calls: list[dict[str, Any]] | None = None,
+        tool_call_id: str | None = None,
+        tool_name: str | None = None,
+        created_at: str | None = None,
+        kind: TurnKind | None = None,
+        status: TurnStatus = TurnStatus.COMPLETE,
+        token_count: int = 0,
+        part_json: str | None = None,
+        message_meta: str | None = None,
+        usage: dict[str, int] | None = None,
+        cost_usd: float | None = None,
+        append_key: str | None = None,
+    ) -> int:
+        """Store one turn; gives its number, once it is on the disk. See NewTurn for the columns.
+
+        Without a kind, a tool's turn is a result, an assistant's with calls is a call, anything else is text.
+        Raises as `append_turns` does.
+        """
+        if kind is None:
+            calls = TurnKind.TOOL_CALL if tool_calls else TurnKind.TEXT
+            kind = {"tool": TurnKind.TOOL_RESULT, "assistant": calls}.get(role, TurnKind.TEXT)
+        turn = NewTurn(
+            role=role,
+            content=content,
+            kind=kind,
+            status=status,
+            tool_calls=tool_calls,
+            tool_call_id=tool_call_id,
+            tool_name=tool_name,
+            token_count=token_count,
+            part_json=part_json,
+            message_meta=message_meta,
+            usage=usage,
+            cost_usd=cost_usd,
+            append_key=append_key,
+            created_at=created_at,
+        )
+        stored = await self.append_turns(session_id, [turn])
+        return stored[0].turn_number
+
+    async def append_turns(self, session_id: str, turns: Sequence[NewTurn]) -> list[Turn]:
+        """Store the turns, all or none; gives them as stored, once they are on the disk.
+
+        They belong to a new exchange if the first is a user's, else to the current one. A turn whose `append_key` the
+        session has already is not stored again; the stored one is given. Raises UnknownSession, WriteFailed, or
+        LeaseLost when this store had the session and another one took it over.
+        """
+        given = tuple(turns)
+        return await self._store(lambda c: self._appender.append(c, session_id, given, self._leases.epoch(session_id)))
+
+    # Drafts and manifests
+
+    async def save_draft(self, draft: Draft) -> None:
+        """Keep the answer in progress, in place of the session's earlier draft. Storing an assistant turn drops it."""
+        await self._access.write(lambda c: drafts.save_draft(c, draft, self._leases.epoch(draft.session_id)))
+
+    async def recover_draft(self, session_id: str) -> list[Turn]:
+        """Make interrupted turns of a draft that a crash left; gives them. Nothing while another store has the
+        session: it is still writing there."""
+
+        def recover(connection: sqlite3.Connection) -> Appended:
+            draft = drafts.get_draft(connection, session_id)
+            if draft is None or self._leases.holder(session_id) is not None:
+                return Appended([], None)
+            epoch = self._leases.epoch(session_id)
+            stored = self._appender.append(connection, session_id, drafts.interrupted(draft), epoch)
+            drafts.drop_draft(connection, session_id)
+            return stored
+
+        return await self._store(recover)
+
+    async def add_manifest(self, manifest: Manifest) -> None:
+        """Keep what a request was made of."""
+        await self._access.write(lambda c: manifests.add_manifest(c, manifest))
+
+    async def set_manifest_reported(self, session_id: str, request: int, tokens: int) -> None:
+        """Note the input tokens that the provider reported for a request."""
+        await self._access.write(lambda c: manifests.set_reported(c, session_id, request, tokens))
+
+    # Leases
+
+    async def acquire_lease(self, session_id: str, *, take_over: bool = False) -> Lease:
+        """Become the session's one writer, until `release_lease`, `close` or the end of the process.
+
+        Raises LeaseHeld (who, where, since when) if another store is, unless asked to take over: then whatever that
+        one still appends is refused there with LeaseLost. Raises UnknownSession or WriteFailed.
+        """
+        return await self._access.write(lambda c: self._leases.acquire(c, session_id, take_over=take_over))
+
+    async def release_lease(self, session_id: str) -> None:
+        """Let others write the session."""
+        await self._access.write(lambda _: self._leases.release(session_id))
+
+    async def _store(self, append: Callable[[sqlite3.Connection], Appended]) -> list[Turn]:
+        return (await self._access.write(append, then=self._index)).turns
+
+    def _index(self, stored: Appended) -> None:
+        if stored.last_row is not None:
+            self._finder.wake(stored.last_row)

@@ -1,0 +1,334 @@
+"""What was appended is there: verbatim, once, in order, and not changeable."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from loom.archive import ConversationStore, NewTurn, Turn, TurnKind, TurnStatus, UnknownSession, WriteFailed
+from loom.archive.appends import MAX_ROWS
+from loom.archive.database import connect
+from loom.archive.digests import DIGESTED, GENESIS, digest
+from loom.text import storable
+
+AWKWARD = [
+    "",
+    "\0",
+    "before\0after\0",
+    "😀 é 日本語 \u202e \u2028 \x1b[31m",
+    "\\u0000 \\ \" ' ; -- %s {}",
+    "\r\n\t \x7f\x80\uffff\U0010ffff",
+]
+
+texts = st.one_of(st.none(), st.text(st.characters(), max_size=60), st.sampled_from(AWKWARD))
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+turns = st.builds(
+    NewTurn,
+    role=st.sampled_from(["user", "assistant", "tool", "system"]),
+    content=texts,
+    kind=st.sampled_from(list(TurnKind)),
+    status=st.sampled_from(list(TurnStatus)),
+    tool_calls=st.none()
+    | st.lists(st.fixed_dictionaries({"id": st.text(max_size=5), "arguments": json_values}), max_size=2),
+    tool_call_id=texts,
+    tool_name=texts,
+    token_count=st.integers(0, 2**40),
+    part_json=texts,
+    message_meta=texts,
+    usage=st.none() | st.dictionaries(st.sampled_from(["input_tokens", "output_tokens"]), st.integers(0, 2**40)),
+    cost_usd=st.none() | st.floats(0, 1e6),
+)
+
+
+def _stored(value: str | None) -> str | None:
+    return None if value is None else storable(value)
+
+
+def _assert_same(turn: Turn, given: NewTurn) -> None:
+    for column in ("content", "tool_call_id", "tool_name", "part_json", "message_meta"):
+        assert turn[column] == _stored(getattr(given, column)), column
+    for column in ("role", "kind", "status", "token_count", "usage", "cost_usd"):
+        assert turn[column] == getattr(given, column), column
+    if given.tool_calls is None:
+        assert turn.tool_calls is None
+
+
+def check_chain(found: list[Turn], connection: sqlite3.Connection, session: str) -> None:
+    """The digests of a whole session follow from its stored columns."""
+    previous = GENESIS
+    columns = ", ".join(DIGESTED)
+    rows = connection.execute(
+        f"SELECT {columns} FROM conversation_turns WHERE session_id = ? ORDER BY turn_number", (session,)
+    )
+    for turn, row in zip(found, rows, strict=True):
+        previous = digest(previous, row)
+        assert turn.digest == previous
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(batch=st.lists(turns, min_size=1, max_size=4))
+def test_whatever_is_appended_reads_back_the_same(
+    tmp_path_factory: pytest.TempPathFactory, batch: list[NewTurn]
+) -> None:
+    async def round_trip(path: Path) -> None:
+        store = await ConversationStore.open(path / "archive.db")
+        session = await store.create_session(path, "offline", "")
+        stored = await store.append_turns(session, batch)
+        again = await store.append_turns(session, batch)
+        found = await store.get_turns(session)
+        assert found == stored + again
+        for turn, given_turn in zip(stored, batch, strict=True):
+            _assert_same(turn, given_turn)
+        with closing(connect(path / "archive.db", readonly=True)) as connection:
+            check_chain(found, connection, session)
+        await store.close()
+
+    asyncio.run(round_trip(tmp_path_factory.mktemp("wild")))
+
+
+@pytest.mark.parametrize("text", AWKWARD)
+@pytest.mark.parametrize("batch", [1, 3])
+async def test_awkward_text_survives_verbatim(store: ConversationStore, session: str, text: str, batch: int) -> None:
+    turn = NewTurn(role="tool", content=text, tool_name=text, part_json=text, tool_calls=[{"id": text, text: text}])
+    await store.append_turns(session, [turn] * batch)
+    for found in await store.get_turns(session):
+        assert found.content == found.tool_name == found.part_json == text
+        assert found.tool_calls == [{"id": text, text: text}]
+
+
+async def test_lone_surrogates_are_replaced(store: ConversationStore, session: str) -> None:
+    await store.append_turn(session, "tool", "a\ud800b", tool_calls=[{"id": "\udfff"}])
+    (turn,) = await store.get_turns(session)
+    assert turn.content == "a\ufffdb"
+    assert turn.tool_calls == [{"id": "\ufffd"}]
+
+
+async def test_a_huge_text_survives(store: ConversationStore, session: str) -> None:
+    text = "0123456789\0é😀\n" * 1_500_000
+    await store.append_turn(session, "tool", text)
+    (turn,) = await store.get_turns(session)
+    assert turn.content == text
+
+
+async def test_numbers_count_from_one(store: ConversationStore, session: str) -> None:
+    assert [await store.append_turn(session, "user", str(n)) for n in range(3)] == [1, 2, 3]
+    assert await store.get_turn_count(session) == 3
+
+
+async def test_a_user_turn_at_the_start_of_an_append_starts_an_exchange(store: ConversationStore, session: str) -> None:
+    await store.append_turn(session, "system", "before anybody spoke")
+    await store.append_turns(session, [NewTurn(role="user", content="a"), NewTurn(role="user", content="picture")])
+    await store.append_turns(session, [NewTurn(role="assistant", content="b"), NewTurn(role="user", content="c")])
+    await store.append_turn(session, "user", "d")
+    assert [turn.exchange for turn in await store.get_turns(session)] == [0, 1, 1, 1, 1, 2]
+    assert (await store.list_sessions())[0].exchange_count == 2
+
+
+async def test_the_session_row_moves_with_its_turns(store: ConversationStore, session: str) -> None:
+    usage = {"input_tokens": 100, "output_tokens": 20, "cache_read_tokens": 60}
+    for _ in range(2):
+        await store.append_turn(session, "assistant", "x", usage=usage, cost_usd=0.25)
+    found = await store.get_session(session)
+    assert found is not None
+    assert (found.turn_count, found.total_tokens, found.input_tokens) == (2, 240, 200)
+    assert (found.output_tokens, found.cache_read_tokens, found.cost_usd) == (40, 120, 0.5)
+    assert found.last_active_at == (await store.get_turns(session))[-1].created_at
+
+
+async def test_an_append_of_more_turns_than_a_statement_takes_is_still_one(
+    store: ConversationStore, session: str
+) -> None:
+    batch = [NewTurn(role="user", content=str(n)) for n in range(MAX_ROWS * 2 + 7)]
+    stored = await store.append_turns(session, batch)
+    assert [turn.turn_number for turn in stored] == list(range(1, len(batch) + 1))
+    assert await store.get_turns(session, limit=len(batch)) == stored
+
+
+async def test_no_turns_are_no_append(store: ConversationStore, session: str) -> None:
+    assert await store.append_turns(session, []) == []
+    assert await store.get_turn_count(session) == 0
+
+
+async def test_the_same_key_is_stored_once(store: ConversationStore, session: str) -> None:
+    first = await store.append_turn(session, "user", "hello", append_key="k")
+    await store.append_turn(session, "assistant", "hi")
+    assert await store.append_turn(session, "user", "hello", append_key="k") == first
+    assert await store.get_turn_count(session) == 2
+
+
+async def test_the_same_key_in_another_session_is_another_turn(
+    store: ConversationStore, session: str, tmp_path: Path
+) -> None:
+    other = await store.create_session(tmp_path, "offline", "")
+    await store.append_turn(session, "user", "hello", append_key="k")
+    await store.append_turn(other, "user", "hello", append_key="k")
+    assert await store.get_turn_count(other) == 1
+
+
+async def test_a_retry_stores_what_is_missing(store: ConversationStore, session: str) -> None:
+    asked = NewTurn(role="user", content="asked", append_key="1")
+    answered = NewTurn(role="assistant", content="answered", append_key="2")
+    await store.append_turns(session, [asked])
+    stored = await store.append_turns(session, [asked, answered, answered, NewTurn(role="tool", content="ran")])
+    assert [(turn.turn_number, turn.exchange) for turn in stored] == [(1, 1), (2, 1), (2, 1), (3, 1)]
+    assert [turn.content for turn in await store.get_turns(session)] == ["asked", "answered", "ran"]
+
+
+async def test_a_second_store_does_not_collide(
+    store: ConversationStore, other_store: ConversationStore, session: str
+) -> None:
+    for number in range(10):
+        await store.append_turn(session, "user", f"here {number}")
+        await other_store.append_turn(session, "user", f"there {number}")
+    found = await store.get_turns(session)
+    assert [turn.turn_number for turn in found] == list(range(1, 21))
+    assert [turn.exchange for turn in found] == list(range(1, 21))
+    with closing(connect(store.path, readonly=True)) as connection:
+        check_chain(found, connection, session)
+
+
+async def test_two_stores_at_once_lose_nothing(
+    store: ConversationStore, other_store: ConversationStore, session: str
+) -> None:
+    async def write(to: ConversationStore, name: str) -> None:
+        await asyncio.gather(*(to.append_turn(session, "user", f"{name} {n}") for n in range(40)))
+
+    await asyncio.gather(write(store, "here"), write(other_store, "there"))
+    found = await store.get_turns(session, limit=100)
+    assert [turn.turn_number for turn in found] == list(range(1, 81))
+    said = [turn.content for turn in found]
+    for name in ("here", "there"):
+        mine = [text for text in said if text is not None and text.startswith(name)]
+        assert mine == [f"{name} {n}" for n in range(40)]
+    with closing(connect(store.path, readonly=True)) as connection:
+        check_chain(found, connection, session)
+
+
+async def test_an_unknown_session_takes_no_turn(store: ConversationStore) -> None:
+    with pytest.raises(UnknownSession):
+        await store.append_turn("nowhere", "user", "hello")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"role": "narrator"},
+        {"role": "user", "created_at": "yesterday"},
+        {"role": "user", "usage": {"input_tokens": "many"}},
+        {"role": "user", "status": "lost"},
+    ],
+)
+async def test_nonsense_is_refused_before_anything_is_written(
+    store: ConversationStore, session: str, wrong: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError):
+        await store.append_turn(session, content="x", **wrong)
+    assert await store.append_turn(session, "user", "fine") == 1
+
+
+async def test_moments_are_kept_in_one_form(store: ConversationStore, session: str) -> None:
+    await store.append_turn(session, "user", "a", created_at="2024-05-01T12:00:00+02:00")
+    await store.append_turn(session, "user", "b", created_at="0999-01-01 00:00")
+    assert [turn.created_at for turn in await store.get_turns(session)] == [
+        "2024-05-01T10:00:00.000000Z",
+        "0999-01-01T00:00:00.000000Z",
+    ]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE conversation_turns SET content = 'rewritten'",
+        "DELETE FROM conversation_turns",
+        "INSERT OR REPLACE INTO conversation_turns SELECT * FROM conversation_turns",
+        "INSERT OR REPLACE INTO conversation_turns (id, session_id, turn_number, exchange, role, kind, status,"
+        " created_at, digest) SELECT id, session_id, 2, 1, role, kind, status, '', '' FROM conversation_turns",
+    ],
+)
+async def test_a_stored_turn_cannot_be_changed(store: ConversationStore, session: str, statement: str) -> None:
+    await store.append_turn(session, "user", "as it was")
+    with closing(connect(store.path)) as connection, pytest.raises(sqlite3.DatabaseError):
+        connection.execute(statement)
+    assert [turn.content for turn in await store.get_turns(session)] == ["as it was"]
+
+
+async def test_a_cancelled_append_is_stored_exactly_once(store: ConversationStore, session: str) -> None:
+    for number in range(60):
+        task = asyncio.create_task(store.append_turn(session, "user", f"cancelled {number}"))
+        for _ in range(number % 5):
+            await asyncio.sleep(0)
+        started = number % 5 > 0
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        found = [turn.content for turn in await store.get_turns(session, limit=1000)]
+        assert found.count(f"cancelled {number}") == (1 if started else 0)
+    await store.append_turn(session, "user", "still works")
+
+
+async def test_a_timeout_around_an_append_breaks_nothing(store: ConversationStore, session: str) -> None:
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await store.append_turn(session, "user", "late")
+    numbers = [await store.append_turn(session, "user", "next") for _ in range(3)]
+    assert numbers == [2, 3, 4]
+
+
+async def test_a_full_disk_stores_nothing_and_says_so(store: ConversationStore, session: str) -> None:
+    await store.append_turn(session, "user", "before")
+    pages = "PRAGMA max_page_count"
+    (limit,) = await store._access.write(lambda c: c.execute(pages).fetchone())
+    await store._access.write(lambda c: c.execute(f"{pages} = 1").fetchone())
+    with pytest.raises(WriteFailed, match="disk is full"):
+        await store.append_turns(session, [NewTurn(role="user", content="x" * 500_000, append_key="big")] * 1)
+    await store._access.write(lambda c: c.execute(f"{pages} = {limit}").fetchone())
+    assert await store.append_turn(session, "user", "x" * 500_000, append_key="big") == 2
+    assert await store.append_turn(session, "user", "after") == 3
+
+
+async def test_a_locked_archive_stores_nothing_and_says_so(store: ConversationStore, session: str) -> None:
+    await store.append_turn(session, "user", "before")
+    await store._access.write(lambda c: c.execute("PRAGMA busy_timeout = 20").fetchone())
+    with closing(connect(store.path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(WriteFailed, match="locked"):
+            await store.append_turn(session, "user", "waits")
+        other.execute("ROLLBACK")
+    assert await store.append_turn(session, "user", "after") == 2
+
+
+async def test_a_failed_write_is_not_hidden_by_a_cancellation(store: ConversationStore, session: str) -> None:
+    await store._access.write(lambda c: c.execute("PRAGMA busy_timeout = 20").fetchone())
+    with closing(connect(store.path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        task = asyncio.create_task(store.append_turn(session, "user", "waits"))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(WriteFailed):
+            await task
+        other.execute("ROLLBACK")
+
+
+async def test_nothing_can_be_appended_after_close(archive_path: Path) -> None:
+    store = await ConversationStore.open(archive_path)
+    session = await store.create_session(archive_path.parent, "offline", "")
+    waiting = [asyncio.create_task(store.append_turn(session, "user", str(n))) for n in range(20)]
+    await asyncio.sleep(0)
+    await store.close()
+    await asyncio.gather(*waiting)
+    with pytest.raises(Exception, match="not open"):
+        await store.append_turn(session, "user", "late")
+    again = await ConversationStore.open(archive_path)
+    assert await again.get_turn_count(session) == 20
+    await again.close()

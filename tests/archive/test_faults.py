@@ -1,0 +1,115 @@
+"""Every failure of the disk or the file is told in words, with what to do."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from loom.archive import ArchiveDamaged, ArchiveUnavailable, ConversationStore, NotAnArchive, WriteFailed
+from loom.archive.database import connect
+from loom.archive.faults import unreadable, unwritable
+
+SCRIBBLE = """
+import pathlib, sys
+path = pathlib.Path(sys.argv[1])
+content = bytearray(path.read_bytes())
+for page in range(1, len(content) // 4096):
+    content[page * 4096 : page * 4096 + 100] = b"\\xa5" * 100
+path.write_bytes(content)
+"""
+
+PATH = Path("/home/somebody/archive.db")
+
+
+def _error(code: int, name: str) -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError("in SQLite's words")
+    error.sqlite_errorcode = code
+    error.sqlite_errorname = name
+    return error
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (sqlite3.SQLITE_FULL, "disk is full"),
+        (sqlite3.SQLITE_READONLY, "read-only"),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, "read-only"),
+        (sqlite3.SQLITE_BUSY, "locked"),
+        (sqlite3.SQLITE_IOERR_FSYNC, "disk gave an error"),
+        (sqlite3.SQLITE_CANTOPEN, "cannot be opened"),
+        (sqlite3.SQLITE_TOOBIG, "larger"),
+        (sqlite3.SQLITE_CORRUPT, "damaged"),
+        (sqlite3.SQLITE_ERROR, "cannot be written"),
+    ],
+)
+def test_a_write_that_failed_says_that_nothing_was_stored(code: int, words: str) -> None:
+    error = unwritable(_error(code, "SQLITE_SOMETHING"), PATH)
+    assert isinstance(error, WriteFailed)
+    assert words in error.what
+    assert "nothing was stored" in error.what or "read-only" in error.what
+    assert error.todo
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (sqlite3.SQLITE_NOTADB, NotAnArchive),
+        (sqlite3.SQLITE_CORRUPT_INDEX, ArchiveDamaged),
+        (sqlite3.SQLITE_CANTOPEN, ArchiveUnavailable),
+        (sqlite3.SQLITE_IOERR_READ, ArchiveUnavailable),
+        (sqlite3.SQLITE_ERROR, ArchiveUnavailable),
+    ],
+)
+def test_an_archive_that_cannot_be_read_says_why(code: int, kind: type[Exception]) -> None:
+    assert isinstance(unreadable(_error(code, "SQLITE_SOMETHING"), PATH), kind)
+
+
+def test_an_error_of_python_itself_has_words_too() -> None:
+    assert "closed database" in str(unwritable(sqlite3.ProgrammingError("closed database"), PATH))
+
+
+async def test_a_damaged_page_is_told(archive_path: Path) -> None:
+    store = await ConversationStore.open(archive_path)
+    session = await store.create_session(archive_path.parent, "offline", "")
+    for _ in range(50):
+        await store.append_turn(session, "user", "x" * 2000)
+    await store.close()
+    # In another process: in this one the guard stands before the file.
+    subprocess.run([sys.executable, "-c", SCRIBBLE, str(archive_path)], check=True)
+    with pytest.raises((ArchiveDamaged, ArchiveUnavailable)):
+        damaged = await ConversationStore.open(archive_path)
+        try:
+            await damaged.get_turns(session)
+        finally:
+            await damaged.close()
+
+
+async def test_a_truncated_file_is_told(archive_path: Path) -> None:
+    store = await ConversationStore.open(archive_path)
+    session = await store.create_session(archive_path.parent, "offline", "")
+    await store.append_turn(session, "user", "x" * 100_000)
+    await store.close()
+    os.truncate(archive_path, 5000)
+    with pytest.raises((ArchiveDamaged, ArchiveUnavailable)):
+        await ConversationStore.open(archive_path)
+    assert archive_path.stat().st_size == 5000
+
+
+async def test_a_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file")
+    with pytest.raises(ArchiveUnavailable, match="cannot be made"):
+        await ConversationStore.open(tmp_path / "home" / "archive.db")
+
+
+async def test_reading_after_close_is_told(archive_path: Path) -> None:
+    store = await ConversationStore.open(archive_path)
+    await store.close()
+    await store.close()
+    with pytest.raises(ArchiveUnavailable, match="not open"):
+        await store.list_sessions()
+    connect(archive_path).close()

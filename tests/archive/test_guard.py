@@ -1,0 +1,95 @@
+"""Nothing in the process but SQLite opens the files of an archive."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from loom.archive import ArchiveError, ConversationStore, GuardedFile
+
+
+@pytest.fixture(params=["", "-wal", "-shm"])
+def guarded(request: pytest.FixtureRequest, store: ConversationStore, session: str) -> Path:
+    return store.path.with_name(f"{store.path.name}{request.param}")
+
+
+def test_reading_is_refused(guarded: Path) -> None:
+    with pytest.raises(GuardedFile, match="belongs to loom's archive"):
+        guarded.read_bytes()
+
+
+def test_the_refusal_is_a_permission_error_and_one_of_ours(guarded: Path) -> None:
+    with pytest.raises(PermissionError):
+        guarded.open("ab")
+    with pytest.raises(ArchiveError):
+        os.open(guarded, os.O_RDONLY)
+
+
+def test_other_names_of_it_are_refused(guarded: Path, tmp_path: Path) -> None:
+    (tmp_path / "soft").symlink_to(guarded)
+    os.link(guarded, tmp_path / "hard")
+    for name in ("soft", "hard"):
+        with pytest.raises(GuardedFile):
+            (tmp_path / name).read_bytes()
+    with pytest.raises(GuardedFile):
+        os.open(os.fsencode(guarded), os.O_RDONLY)
+
+
+def test_copying_is_refused(guarded: Path, tmp_path: Path) -> None:
+    with pytest.raises(GuardedFile):
+        shutil.copy(guarded, tmp_path / "copy")
+
+
+def test_opening_relative_to_a_folder_is_refused(guarded: Path) -> None:
+    folder = os.open(guarded.parent, os.O_RDONLY)
+    try:
+        with pytest.raises(GuardedFile):
+            os.open(guarded.name, os.O_RDONLY, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+async def test_other_files_are_not(store: ConversationStore, tmp_path: Path) -> None:
+    (tmp_path / "archive.db").write_text("another one")
+    (store.path.parent / "notes.txt").write_text("a neighbour")
+    assert (tmp_path / "archive.db").read_text() == "another one"
+    with pytest.raises(FileNotFoundError):
+        (tmp_path / "gone.db").read_bytes()
+
+
+async def test_a_file_that_got_the_inode_of_a_removed_archive_is_free(archive_path: Path) -> None:
+    store = await ConversationStore.open(archive_path)
+    await store.close()
+    shutil.rmtree(archive_path.parent)
+    archive_path.parent.mkdir()
+    # ext4 hands the lowest free inode out again; whether it does or not, nothing here may be refused.
+    for number in range(64):
+        (archive_path.parent / f"{number}.txt").write_text("free")
+
+
+VISIT = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("SELECT * FROM cowork_sessions").fetchall()
+connection.close()
+"""
+
+
+async def test_a_refused_open_leaves_the_locks_and_the_log_alone(archive_path: Path) -> None:
+    """The trap: an innocent open cancels SQLite's locks, and the next process to close takes the live log away."""
+    store = await ConversationStore.open(archive_path)
+    session = await store.create_session(archive_path.parent, "offline", "")
+    await store.append_turn(session, "user", "acknowledged")
+    with pytest.raises(GuardedFile):
+        archive_path.read_bytes()
+    subprocess.run([sys.executable, "-c", VISIT, str(archive_path)], check=True)
+    await store.append_turn(session, "assistant", "also acknowledged")
+    await store.close()
+    again = await ConversationStore.open(archive_path)
+    assert [turn.content for turn in await again.get_turns(session)] == ["acknowledged", "also acknowledged"]
+    await again.close()

@@ -1,0 +1,177 @@
+"""One writer a session, and the kernel knows when it is gone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from loom.archive import ConversationStore, Draft, LeaseHeld, LeaseLost, NewTurn, UnknownSession
+
+HOLD = """
+import asyncio, sys
+from loom.archive import ConversationStore
+
+async def hold() -> None:
+    store = await ConversationStore.open(sys.argv[1])
+    await store.acquire_lease(sys.argv[2])
+    print("held", flush=True)
+    for line in sys.stdin:
+        try:
+            print(await store.append_turn(sys.argv[2], "user", line.strip()), flush=True)
+        except Exception as error:
+            print(type(error).__name__, flush=True)
+
+asyncio.run(hold())
+"""
+
+
+def _start_holder(path: Path, session: str) -> subprocess.Popen[str]:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path), session], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    return holder
+
+
+def _ask(holder: subprocess.Popen[str], text: str) -> str:
+    assert holder.stdin is not None
+    assert holder.stdout is not None
+    holder.stdin.write(f"{text}\n")
+    holder.stdin.flush()
+    return holder.stdout.readline().strip()
+
+
+async def test_a_second_store_is_told_who_has_it(
+    store: ConversationStore, other_store: ConversationStore, session: str
+) -> None:
+    lease = await store.acquire_lease(session)
+    with pytest.raises(LeaseHeld, match=f"process {os.getpid()}") as raised:
+        await other_store.acquire_lease(session)
+    assert (raised.value.pid, raised.value.host, raised.value.since) == (os.getpid(), lease.host, lease.since)
+    holder = await other_store.get_lease_holder(session)
+    assert holder is not None
+    assert holder.pid == os.getpid()
+    assert await store.get_lease_holder(session) is None
+
+
+async def test_a_released_lease_is_free(store: ConversationStore, other_store: ConversationStore, session: str) -> None:
+    first = await store.acquire_lease(session)
+    await store.release_lease(session)
+    assert await other_store.get_lease_holder(session) is None
+    second = await other_store.acquire_lease(session)
+    assert second.epoch > first.epoch
+
+
+async def test_closing_gives_leases_back(store: ConversationStore, archive_path: Path, session: str) -> None:
+    first = await ConversationStore.open(archive_path)
+    await first.acquire_lease(session)
+    await first.close()
+    await store.acquire_lease(session)
+    assert len([f for f in (archive_path.parent / "leases").iterdir() if f.suffix == ".lease"]) == 1
+
+
+async def test_asking_again_gives_the_same_lease(store: ConversationStore, session: str) -> None:
+    assert await store.acquire_lease(session) == await store.acquire_lease(session)
+
+
+async def test_who_was_taken_over_stores_nothing_more(
+    store: ConversationStore, other_store: ConversationStore, session: str
+) -> None:
+    await store.acquire_lease(session)
+    await store.append_turn(session, "user", "before")
+    await other_store.acquire_lease(session, take_over=True)
+    for attempt in (
+        store.append_turn(session, "user", "too late"),
+        store.append_turns(session, [NewTurn(role="user", content="x")] * 300),
+        store.save_draft(Draft(session_id=session, exchange=1, turns=(NewTurn(role="assistant", content="x"),))),
+        store.update_session_state(session, {"stale": True}),
+        store.update_model(session, "stale"),
+    ):
+        with pytest.raises(LeaseLost):
+            await attempt
+    await other_store.append_turn(session, "user", "after")
+    with pytest.raises(LeaseLost):
+        await store.append_turn(session, "user", "still too late")
+    assert [turn.content for turn in await store.get_turns(session)] == ["before", "after"]
+    found = await store.get_session(session)
+    assert found is not None
+    assert (found.session_state, found.model_name) == ("{}", "offline")
+    fork = await store.fork_session(session)
+    assert await store.append_turn(fork, "user", "goes on") == 3
+
+
+async def test_a_third_store_sees_who_took_over(
+    store: ConversationStore, other_store: ConversationStore, archive_path: Path, session: str
+) -> None:
+    await store.acquire_lease(session)
+    taken = await other_store.acquire_lease(session, take_over=True)
+    third = await ConversationStore.open(archive_path)
+    with pytest.raises(LeaseHeld) as raised:
+        await third.acquire_lease(session)
+    assert raised.value.since == taken.since
+    await store.release_lease(session)
+    with pytest.raises(LeaseHeld):
+        await third.acquire_lease(session)
+    await other_store.release_lease(session)
+    await third.acquire_lease(session)
+    await third.close()
+
+
+async def test_who_was_taken_over_asks_like_anybody_else(
+    store: ConversationStore, other_store: ConversationStore, session: str
+) -> None:
+    await store.acquire_lease(session)
+    await other_store.acquire_lease(session, take_over=True)
+    with pytest.raises(LeaseHeld):
+        await store.acquire_lease(session)
+    await other_store.release_lease(session)
+    await store.acquire_lease(session)
+    assert await store.append_turn(session, "user", "back again") == 1
+
+
+async def test_a_plain_append_beside_the_holder_does_not_break_it(
+    store: ConversationStore, other_store: ConversationStore, session: str
+) -> None:
+    await store.acquire_lease(session)
+    await store.append_turn(session, "user", "1")
+    await other_store.append_turn(session, "user", "2")
+    assert await store.append_turn(session, "user", "3") == 3
+
+
+async def test_a_killed_process_leaves_its_session_free(
+    store: ConversationStore, archive_path: Path, session: str
+) -> None:
+    holder = _start_holder(archive_path, session)
+    try:
+        with pytest.raises(LeaseHeld, match=f"process {holder.pid}"):
+            await store.acquire_lease(session)
+    finally:
+        holder.kill()
+        holder.communicate()
+    await store.acquire_lease(session)
+    assert await store.append_turn(session, "user", "free") == 1
+
+
+async def test_another_process_learns_that_it_was_taken_over(
+    store: ConversationStore, archive_path: Path, session: str
+) -> None:
+    holder = _start_holder(archive_path, session)
+    try:
+        assert _ask(holder, "mine") == "1"
+        await store.acquire_lease(session, take_over=True)
+        assert await store.append_turn(session, "user", "taken") == 2
+        assert _ask(holder, "lost") == "LeaseLost"
+    finally:
+        holder.kill()
+        holder.communicate()
+    assert [turn.content for turn in await store.get_turns(session)] == ["mine", "taken"]
+
+
+async def test_a_lease_needs_a_session(store: ConversationStore) -> None:
+    with pytest.raises(UnknownSession):
+        await store.acquire_lease("../../elsewhere")

@@ -1,0 +1,124 @@
+"""An archive is made whole or not at all, and an older one is brought up to date after a backup."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from loom.archive import ConversationStore, NewerArchive, NotAnArchive, WriteFailed
+from loom.archive.database import APPLICATION_ID, connect, pragma
+from loom.archive.migrations import MIGRATIONS, prepare, statements
+
+
+def _add_mood(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE cowork_sessions ADD COLUMN mood TEXT")
+    connection.execute("UPDATE cowork_sessions SET mood = 'calm'")
+
+
+def _fail_half_way(connection: sqlite3.Connection) -> None:
+    _add_mood(connection)
+    connection.execute("INSERT INTO no_such_table VALUES (1)")
+
+
+async def _with_a_turn(path: Path) -> str:
+    store = await ConversationStore.open(path)
+    session = await store.create_session(path.parent, "offline", "")
+    await store.append_turn(session, "user", "kept")
+    await store.close()
+    return session
+
+
+def test_a_new_archive_says_what_it_is(archive_path: Path) -> None:
+    prepare(archive_path)
+    with closing(connect(archive_path)) as connection:
+        assert pragma(connection, "application_id") == APPLICATION_ID
+        assert pragma(connection, "user_version") == len(MIGRATIONS)
+        assert pragma(connection, "integrity_check") == "ok"
+
+
+def test_making_it_leaves_no_scaffold(archive_path: Path) -> None:
+    prepare(archive_path)
+    assert {file.name for file in archive_path.parent.iterdir()} <= {"archive.db", "archive.db-lock"}
+
+
+def test_a_crash_while_making_it_is_made_good(archive_path: Path) -> None:
+    archive_path.parent.mkdir()
+    (archive_path.parent / "archive.db-new").write_bytes(b"")
+    (archive_path.parent / "archive.db-new-wal").write_bytes(b"half")
+    prepare(archive_path)
+    with closing(connect(archive_path)) as connection:
+        assert pragma(connection, "integrity_check") == "ok"
+
+
+def test_a_log_without_its_database_is_not_swallowed(archive_path: Path) -> None:
+    archive_path.parent.mkdir()
+    log = archive_path.with_name("archive.db-wal")
+    log.write_bytes(b"turns, perhaps")
+    with pytest.raises(NotAnArchive, match="write-ahead log"):
+        prepare(archive_path)
+    assert log.read_bytes() == b"turns, perhaps"
+    assert not archive_path.exists()
+
+
+async def test_an_older_archive_is_backed_up_and_migrated(archive_path: Path) -> None:
+    session = await _with_a_turn(archive_path)
+    prepare(archive_path, (*MIGRATIONS, _add_mood))
+    with closing(connect(archive_path)) as connection:
+        assert pragma(connection, "user_version") == len(MIGRATIONS) + 1
+        assert connection.execute("SELECT mood FROM cowork_sessions").fetchall() == [("calm",)]
+    (backup,) = (archive_path.parent / "backups").iterdir()
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    assert stat.S_IMODE(backup.parent.stat().st_mode) == 0o700
+    with closing(sqlite3.connect(backup)) as old:
+        assert pragma(old, "user_version") == len(MIGRATIONS)
+        rows = old.execute("SELECT session_id, content FROM conversation_turns").fetchall()
+    assert rows == [(session, "kept")]
+
+
+async def test_a_migration_that_fails_changes_nothing(archive_path: Path) -> None:
+    await _with_a_turn(archive_path)
+    with pytest.raises(WriteFailed):
+        prepare(archive_path, (*MIGRATIONS, _fail_half_way))
+    with closing(connect(archive_path)) as connection:
+        assert pragma(connection, "user_version") == len(MIGRATIONS)
+        columns = [row[1] for row in connection.execute("PRAGMA table_info(cowork_sessions)")]
+        assert "mood" not in columns
+        assert connection.execute("SELECT content FROM conversation_turns").fetchall() == [("kept",)]
+
+
+async def test_a_newer_archive_opens_read_only(archive_path: Path) -> None:
+    session = await _with_a_turn(archive_path)
+    prepare(archive_path, (*MIGRATIONS, _add_mood))
+    with pytest.raises(NewerArchive, match="newer loom"):
+        await ConversationStore.open(archive_path)
+    reader = await ConversationStore.open(archive_path, readonly=True)
+    assert [turn.content for turn in await reader.get_turns(session)] == ["kept"]
+    assert reader.readonly
+    with pytest.raises(WriteFailed, match="read-only"):
+        await reader.append_turn(session, "user", "more")
+    await reader.close()
+
+
+def test_several_processes_may_make_it_at_once(archive_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from loom.archive.migrations import prepare; prepare(Path(sys.argv[1]))"
+    )
+    makers = [
+        subprocess.Popen([sys.executable, "-c", code, str(archive_path)], stderr=subprocess.PIPE) for _ in range(4)
+    ]
+    errors = [maker.communicate()[1] for maker in makers]
+    assert [maker.returncode for maker in makers] == [0] * 4, errors
+    with closing(connect(archive_path)) as connection:
+        assert pragma(connection, "user_version") == len(MIGRATIONS)
+
+
+def test_a_script_is_split_into_its_statements() -> None:
+    first = "CREATE TABLE a (b TEXT DEFAULT ';');\n"
+    second = "-- Why; and how.\nCREATE TRIGGER c AFTER INSERT ON a\nBEGIN\n  DELETE FROM a;\n  SELECT 1;\nEND;\n"
+    assert list(statements(first + second)) == [first, second]

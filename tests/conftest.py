@@ -1,0 +1,35 @@
+"""What all tests share: where the snapshot pictures lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pytest_textual_snapshot import SVGImageExtension
+from syrupy.location import PyTestLocation
+
+PICTURES = Path(__file__).parent.parent / "snapshots"
+
+
+def _dirname(cls: type[SVGImageExtension], *, test_location: PyTestLocation) -> str:
+    """`snapshots/<screen>`: `tests/tui/test_chat_pictures.py` draws the screen `chat`."""
+    screen = Path(test_location.filepath).stem.removeprefix("test_").removesuffix("_pictures")
+    return str(PICTURES / screen)
+
+
+def _name(cls: type[SVGImageExtension], *, test_location: PyTestLocation, index: int | str = 0) -> str:
+    """`<state>.svg`: the test's name without its `test_`."""
+    state = test_location.snapshot_name.removeprefix("test_")
+    return state if index == 0 else f"{state}.{index}"
+
+
+# syrupy 5 reads `file_extension`, 4 reads `_file_extension`.
+SVGImageExtension.file_extension = "svg"
+SVGImageExtension._file_extension = "svg"
+SVGImageExtension.dirname = classmethod(_dirname)
+SVGImageExtension.get_snapshot_name = classmethod(_name)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """syrupy would like the test's name in the picture's; ours are named after screen and state."""
+    config.addinivalue_line("filterwarnings", r"ignore:\s*Can not relate snapshot:UserWarning")

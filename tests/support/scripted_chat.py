@@ -1,0 +1,119 @@
+"""A conversation whose events a test writes by hand: pictures need the same seconds every time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from loom.archive.records import Session, Turn
+from loom.context.usage import Segment, WindowUsage
+from loom.cowork.events import ApprovalAsked, Decision, Event, Listener, QueueChanged
+from loom.errors import LoomError
+from loom.models.choice import ModelChoice
+from loom.state import SessionState
+
+STATE_YAML = """\
+session:
+  reference: k3f9
+  workspace: /home/ada/src/shop
+files_touched:
+  - shop/login.py (edited, T5)
+constraints:
+  - "never touch the database schema (T1)"
+commands:
+  - "pytest -q -> 1 (T8)"
+current_focus: run the tests
+"""
+
+USAGE = WindowUsage(
+    segments={
+        Segment.TOOLS: 2_400,
+        Segment.INSTRUCTIONS: 1_200,
+        Segment.STATE: 300,
+        Segment.USER: 2_000,
+        Segment.ASSISTANT: 9_000,
+        Segment.TOOL: 30_000,
+    },
+    window=200_000,
+    window_assumed=True,
+    reserve=8_000,
+    high_water=172_800,
+    used=44_900,
+    estimated=True,
+)
+
+
+class ScriptedChat:
+    """Remembers what it was asked; `tell` sends an event to the screen."""
+
+    def __init__(self, listener: Listener, turns: Sequence[Turn] = (), session: Session | None = None) -> None:
+        self._listener = listener
+        self.turns = list(turns)
+        self.session = session
+        self.choice = ModelChoice("offline", "no key and no local server", 200_000, True)
+        self.state = SessionState()
+        self.usage: WindowUsage | None = USAGE
+        self.busy = False
+        self.waiting: tuple[str, ...] = ()
+        self.pending: tuple[ApprovalAsked, ...] = ()
+        self.read_only = False
+        self.sent: list[str] = []
+        self.answers: list[tuple[str, Decision]] = []
+        self.interrupts = 0
+        self.saves = 0
+
+    def tell(self, *events: Event) -> None:
+        for event in events:
+            self._listener(event)
+
+    def state_yaml(self) -> str:
+        return STATE_YAML
+
+    async def prepare(self) -> None:
+        return None
+
+    def submit(self, text: str) -> None:
+        if self.busy:
+            self.waiting = (*self.waiting, text)
+            self.tell(QueueChanged(self.waiting))
+        else:
+            self.sent.append(text)
+
+    def take_back(self) -> str | None:
+        if not self.waiting:
+            return None
+        *rest, last = self.waiting
+        self.waiting = tuple(rest)
+        self.tell(QueueChanged(self.waiting))
+        return last
+
+    def interrupt(self) -> bool:
+        self.interrupts += 1
+        return self.busy
+
+    def answer(self, call_id: str, decision: Decision) -> None:
+        self.answers.append((call_id, decision))
+
+    async def retry_save(self) -> None:
+        self.saves += 1
+
+    async def transcript(self, before: int | None = None, limit: int = 100) -> list[Turn]:
+        return [turn for turn in self.turns if before is None or turn.turn_number < before][-limit:]
+
+    async def set_model(self, name: str) -> None:
+        raise LoomError(f"There is no model {name}.", "Set a key.")
+
+    async def compact(self, focus: str) -> None:
+        return None
+
+    async def clear(self) -> None:
+        return None
+
+    async def rename(self, title: str) -> None:
+        return None
+
+    async def export(self, path: str) -> Path:
+        return Path(path or "k3f9.md")
+
+    async def close(self) -> None:
+        return None

@@ -1,0 +1,96 @@
+"""What the tests of the window share: a counter that is a plain rule, and a session's rows without an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic_ai.messages import (
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+
+from loom.archive.records import ExchangeSize, NewTurn, Turn
+from loom.context.messages import turns_from_request, turns_from_response
+
+WHEN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def words(text: str) -> int:
+    """Tokens as the tests count them: one for every started four characters."""
+    return -(-len(text) // 4)
+
+
+class Rows:
+    """Numbers new turns the way the archive does, and answers the questions that a resume asks."""
+
+    def __init__(self) -> None:
+        self.turns: list[Turn] = []
+        self.exchange = 0
+        self.reads: list[tuple[str, int]] = []
+
+    def append(self, new: Sequence[NewTurn]) -> list[Turn]:
+        if new[0].role == "user":
+            self.exchange += 1
+        stored = [self._row(turn, len(self.turns) + 1 + at) for at, turn in enumerate(new)]
+        self.turns += stored
+        return stored
+
+    def _row(self, new: NewTurn, number: int) -> Turn:
+        values = {f.name: getattr(new, f.name) for f in fields(new) if f.name != "append_key"}
+        values["created_at"] = new.created_at or f"2026-01-01T00:00:{number % 60:02d}.{number:06d}Z"
+        return Turn(session_id="s", turn_number=number, exchange=self.exchange, digest="", **values)
+
+    # The person, the model and the tools
+
+    def ask(self, text: str) -> list[Turn]:
+        return self.append(turns_from_request(ModelRequest([UserPromptPart(text, timestamp=WHEN)]), words))
+
+    def answer(self, text: str) -> list[Turn]:
+        return self.append(turns_from_response(ModelResponse([TextPart(text)], timestamp=WHEN), words))
+
+    def call(self, call_id: str, tool: str = "read_file", **arguments: Any) -> list[Turn]:
+        response = ModelResponse([ToolCallPart(tool, arguments, call_id)], timestamp=WHEN)
+        return self.append(turns_from_response(response, words))
+
+    def result(
+        self, call_id: str, text: str, tool: str = "read_file", outcome: Any = "success", **facts: Any
+    ) -> list[Turn]:
+        part = ToolReturnPart(tool, text, call_id, metadata=facts or None, timestamp=WHEN, outcome=outcome)
+        return self.append(turns_from_request(ModelRequest([part]), words))
+
+    def exchange_with_output(self, wish: str, output: str, **facts: Any) -> list[Turn]:
+        number = len(self.turns)
+        return [
+            *self.ask(wish),
+            *self.call(f"c{number}", path="a.py"),
+            *self.result(f"c{number}", output, **facts),
+            *self.answer(f"Done: {wish}"),
+        ]
+
+    # The archive's answers
+
+    async def sizes(self, before: int | None, limit: int) -> list[ExchangeSize]:
+        self.reads.append(("sizes", limit))
+        numbers = sorted({t.exchange for t in self.turns if before is None or t.exchange < before}, reverse=True)
+        sizes: list[ExchangeSize] = []
+        for number in numbers[:limit]:
+            turns = [turn for turn in self.turns if turn.exchange == number]
+            tokens = sum(turn.token_count for turn in turns)
+            sizes.append(
+                ExchangeSize(
+                    exchange=number, first_turn=turns[0].turn_number, last_turn=turns[-1].turn_number, tokens=tokens
+                )
+            )
+        return sizes
+
+    async def exchanges(self, first: int, last: int) -> list[Turn]:
+        turns = [turn for turn in self.turns if first <= turn.exchange <= last]
+        self.reads.append(("turns", len(turns)))
+        return turns
