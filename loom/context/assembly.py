@@ -1,0 +1,43 @@
+"""One request, assembled: its messages and what they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pydantic_ai.messages import ModelMessage
+
+from loom.context.receipts import Receipt
+from loom.context.usage import Segment
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """One request, and what it was made of."""
+
+    messages: list[ModelMessage]
+    tokens: int
+    """Input tokens, on the provider's scale as far as it is known: the number that the gauge shows."""
+    counted: int
+    """Input tokens by our own count alone; a manifest keeps it beside the provider's."""
+    segments: dict[Segment, int]
+    """The same tokens, by segment; they add up to `tokens`."""
+    turns: tuple[tuple[int, int], ...]
+    """Turn numbers in the window: inclusive ranges, ascending."""
+    texts: dict[str, str]
+    """What is in the request and is no turn: `state`, `receipt`, `hint`."""
+    receipt: Receipt | None
+    """Set when exchanges left because of this request: store its turn and tell the person."""
+    notice: str | None
+    """Set when the person's own message had to be cut, in words for them."""
+
+
+def ranges_of(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """The numbers as inclusive ranges, ascending."""
+    found: list[tuple[int, int]] = []
+    for number in sorted(set(numbers)):
+        if found and found[-1][1] == number - 1:
+            found[-1] = (found[-1][0], number)
+        else:
+            found.append((number, number))
+    return tuple(found)

@@ -1,0 +1,121 @@
+"""What is in the window besides the floor: the exchanges, what stands in front of them, the hint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pydantic_ai.messages import ModelMessage, ModelRequest
+
+from loom.archive.records import Turn
+from loom.context.edges import Beginning, Edges
+from loom.context.framing import framed_summary
+from loom.context.held import HeldExchange, View, request_of
+from loom.context.measure import PART_OVERHEAD, Count
+from loom.context.receipts import words_for_the_model
+from loom.context.repair import repair
+from loom.context.trimming import TrimRules
+from loom.context.usage import Segment
+
+
+class Contents:
+    """The held exchanges, and how they look and what they take from given edges."""
+
+    def __init__(self, rules: TrimRules, count: Count) -> None:
+        self.held: list[HeldExchange] = []
+        self.beginning = Beginning()
+        self.hint = ""
+        self._rules = rules
+        self._count = count
+
+    @property
+    def edges(self) -> Edges:
+        return self.beginning.edges
+
+    def move(self, **edges: int) -> None:
+        """Set edges by name."""
+        self.beginning = replace(self.beginning, edges=replace(self.edges, **edges))
+
+    def clear(self) -> None:
+        self.held, self.beginning, self.hint = [], Beginning(), ""
+
+    def add(self, turns: Sequence[Turn]) -> None:
+        """Take in rows in order. Receipts, summaries and notes move the edges."""
+        for turn in turns:
+            if not self.held or self.held[-1].number != turn.exchange:
+                self.held.append(HeldExchange(turn.exchange, self._rules, self._count))
+                self.hint = ""
+            self.beginning = self.beginning.moved_by(turn)
+            self.held[-1].add([turn])
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Drop the exchanges that have left; the newest stays, more of it may come."""
+        kept = [held for held in self.held[:-1] if held.last_turn > self.edges.left_to]
+        self.held = kept + self.held[-1:]
+
+    def recount(self) -> None:
+        for held in self.held:
+            held.recount()
+
+    def views(self, edges: Edges | None = None) -> list[View]:
+        """How each exchange looks, oldest first."""
+        return [held.view(edges or self.edges) for held in self.held]
+
+    def shown(self) -> Iterator[Turn]:
+        """The rows that the model sees, ascending."""
+        for held, view in zip(self.held, self.views(), strict=True):
+            numbers = set(view.turns)
+            yield from (turn for turn in held.turns if turn.turn_number in numbers)
+
+    def message_count(self, left_to: int) -> int:
+        return sum(len(view.messages) for view in self.views(replace(self.edges, left_to=left_to)))
+
+    @property
+    def summary(self) -> str:
+        """The summary that stands in front, as it was written; empty if none does."""
+        summary = self.beginning.summary
+        return "" if summary is None or summary.turn_number <= self.edges.left_to else summary.content or ""
+
+    @property
+    def head(self) -> str:
+        """What stands in front of the exchanges: which turns left, and the summary of them if there is one."""
+        words = words_for_the_model(self.edges.left_to)
+        return f"{words}\n{framed_summary(self.summary)}" if self.summary else words
+
+    def head_tokens(self, left_to: int) -> int:
+        summary = self.beginning.summary
+        tokens = self._count(words_for_the_model(left_to)) + PART_OVERHEAD if left_to else 0
+        if summary is not None and summary.turn_number > left_to:
+            tokens += self._count(framed_summary(summary.content or "")) + PART_OVERHEAD
+        return tokens
+
+    def hint_tokens(self) -> int:
+        return self._count(self.hint) + PART_OVERHEAD if self.hint else 0
+
+    def tokens(self, edges: Edges | None = None) -> int:
+        """Tokens of everything here, seen from these edges (now, if None)."""
+        edges = edges or self.edges
+        views = sum(view.tokens for view in self.views(edges))
+        return self.head_tokens(edges.left_to) + self.hint_tokens() + views
+
+    def segments(self) -> dict[Segment, int]:
+        """The same tokens by segment."""
+        found = {Segment.RECEIPT: self.head_tokens(self.edges.left_to), Segment.HINT: self.hint_tokens()}
+        for view in self.views():
+            for segment, tokens in view.segments.items():
+                found[segment] = found.get(segment, 0) + tokens
+        return found
+
+    def messages(self) -> list[ModelMessage]:
+        """Everything as one valid conversation."""
+        views = self.views()
+        messages: list[ModelMessage] = [message for view in views[:-1] for message in view.messages]
+        current = list(views[-1].messages) if views else []
+        first = current[0] if current else None
+        if self.hint and isinstance(first, ModelRequest):
+            current[0] = replace(first, parts=[*first.parts, *request_of(self.hint, first).parts])
+        messages += current
+        if head := self.head:
+            messages.insert(0, request_of(head, messages[0] if messages else None))
+        return repair(messages)

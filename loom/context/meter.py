@@ -1,0 +1,92 @@
+"""How many tokens things take on the provider's scale, and where the marks are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loom.context.budget import Budget, Marks
+from loom.context.measure import PART_OVERHEAD, Count
+from loom.context.usage import Segment
+
+_FACTORS = (0.4, 3.0)
+"""A report outside these multiples of our count is no measure of the window (a server that leaves out what
+it had cached, or counts another request)."""
+
+
+class Meter:
+    """The budget, the floor (what is in every request and never leaves), and the scale learned from reports.
+
+    The provider's count of a request over ours is the scale. Read on it, our count of that request is the provider's
+    own number, and of any later one an estimate that differs only in what has changed since.
+    """
+
+    def __init__(self, budget: Budget, count: Count) -> None:
+        self.budget = budget
+        self.floor = {Segment.TOOLS: 0, Segment.INSTRUCTIONS: 0, Segment.MEMORY: 0, Segment.STATE: 0}
+        self.state = ""
+        self._count = count
+        self._factor = 1.0
+        self._assembled: int | None = None
+        self._reported: int | None = None
+
+    def set_budget(self, budget: Budget) -> None:
+        self.budget = budget
+        self._factor = 1.0
+        self._assembled = self._reported = None
+
+    def set_floor(self, *, tools: int, instructions: int, memory: int) -> None:
+        self.floor |= {Segment.TOOLS: tools, Segment.INSTRUCTIONS: instructions, Segment.MEMORY: memory}
+
+    def set_state(self, text: str) -> None:
+        self.state = text
+        self.floor[Segment.STATE] = self._count(text) + PART_OVERHEAD if text else 0
+
+    def recount(self) -> None:
+        """The counter has become exact: what was learned of the old one is void."""
+        self.set_state(self.state)
+        self._factor = 1.0
+        self._assembled = self._reported = None
+
+    @property
+    def floor_tokens(self) -> int:
+        """By our own count."""
+        return sum(self.floor.values())
+
+    def scaled(self, tokens: int) -> int:
+        """Our count on the provider's scale."""
+        return round(tokens * self._factor)
+
+    def unscaled(self, tokens: int) -> int:
+        """The provider's count on our scale."""
+        return int(tokens / self._factor)
+
+    def marks(self) -> Marks:
+        return self.budget.marks(self.scaled(self.floor_tokens))
+
+    def check(self) -> None:
+        """Raises WindowTooSmall if the floor alone fills the window."""
+        self.budget.check(self.scaled(self.floor_tokens))
+
+    def assembled(self, tokens: int) -> None:
+        """A request of so many tokens by our count is about to be sent."""
+        self._assembled = tokens
+
+    def report(self, input_tokens: int) -> None:
+        """The provider's count of that request; 0 if it gave none."""
+        if not self._assembled or not input_tokens:
+            return
+        factor = input_tokens / self._assembled
+        if _FACTORS[0] <= factor <= _FACTORS[1]:
+            self._factor = factor
+            self._reported = self._assembled
+
+    def is_estimate(self, tokens: int) -> bool:
+        """Whether this count of ours, scaled, is anything but what the provider reported."""
+        return self._reported is None or self._reported != tokens
+
+    def overflowed(self, limit: int | None, now: int) -> None:
+        """The last request (or one like that of `now` tokens) was refused as too long: the window is `limit` tokens
+        if the provider named it, else a fifth less than what was sent."""
+        sent = self.scaled(self._assembled or now)
+        window = limit if limit and limit < self.budget.window else sent * 4 // 5
+        self.budget = replace(self.budget.smaller(min(window, self.budget.window)), assumed=True)

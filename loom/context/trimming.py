@@ -1,0 +1,140 @@
+"""Tool outputs in the window: whole, as first and last lines, shortened, or as a marker. Never edited in place.
+
+A huge output is previewed from the first request on. An older one is shortened, and in need reduced to a marker, when
+the window's edges pass it (see `loom.context.edges`), so that its looks change only then. Everything stays
+whole in the archive, and every cut says how to read the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pydantic_ai.messages import ToolCallPart, ToolReturnPart, UserPromptPart
+
+from loom.config import Settings
+from loom.context.encode import prompt_text, result_text
+from loom.context.measure import Count
+
+RECALL_TOOL = "conversation_recall"
+MARKER_CHARS = 480
+"""Outputs up to this length are never reduced to a marker: it would save nothing."""
+_ARGUMENT_CHARS = 160
+_HEAD_SHARE = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class TrimRules:
+    """From the settings; 0 disables."""
+
+    preview_tokens: int
+    trim_chars: int
+
+    @classmethod
+    def of(cls, settings: Settings) -> TrimRules:
+        return cls(settings.tool_output_preview_tokens, settings.tool_output_trim_chars)
+
+
+def previewed(part: ToolReturnPart, turn: int, rules: TrimRules, count: Count) -> ToolReturnPart:
+    """The result with at most `preview_tokens` tokens of output: whole lines of its head and tail, and how much is
+    between them. Recall's answers have a limit of their own and stay whole."""
+    if not rules.preview_tokens or part.tool_name == RECALL_TOOL:
+        return part
+    text = result_text(part)
+    tokens = count(text)
+    if tokens <= rules.preview_tokens:
+        return part
+    chars = int(len(text) * rules.preview_tokens / tokens * 0.95)
+    shown = _cut(text, chars, _between(text, turn, count))
+    while count(shown) > rules.preview_tokens and chars > 0:
+        chars = chars * 4 // 5 - 1
+        shown = _cut(text, max(0, chars), _between(text, turn, count))
+    return replace(part, content=shown)
+
+
+def shortened(
+    part: ToolReturnPart, call: ToolCallPart | None, turn: int, rules: TrimRules, count: Count
+) -> ToolReturnPart:
+    """The result in about `trim_chars` characters: what it was, its head and its tail."""
+    text = result_text(part)
+    if not rules.trim_chars or len(text) <= rules.trim_chars:
+        return part
+    marker = _marker(part, text, call, turn, count)
+    room = rules.trim_chars - len(marker)
+    if room < MARKER_CHARS:
+        return replace(part, content=marker) if len(marker) < len(text) else part
+    return replace(part, content=f"{marker}\n{_cut(text, room - 40, lambda n, _: f'[… {n:,} lines …]')}")
+
+
+def marked(part: ToolReturnPart, call: ToolCallPart | None, turn: int, count: Count) -> ToolReturnPart:
+    """The result as one line: tool, arguments, outcome, size and turn."""
+    text = result_text(part)
+    if len(text) <= MARKER_CHARS:
+        return part
+    return replace(part, content=_marker(part, text, call, turn, count))
+
+
+def cut_prompt(part: UserPromptPart, turn: int, tokens: int, count: Count) -> UserPromptPart:
+    """The person's message in at most about `tokens` tokens: its beginning and end, and a word in between.
+
+    Pictures in it become a word about them.
+    """
+    text = prompt_text(part)
+    whole = max(1, count(text))
+    words = (
+        f"[… the middle of this message is not shown: it is larger than the window ({whole:,} tokens). {_where(turn)}]"
+    )
+    chars = int(len(text) * tokens / whole)
+    shown = _cut(text, max(0, chars - len(words)), lambda _lines, _text: words)
+    while count(shown) > tokens and chars > 0:
+        chars = chars * 4 // 5 - 1
+        shown = _cut(text, max(0, chars - len(words)), lambda _lines, _text: words)
+    return replace(part, content=shown)
+
+
+def _marker(part: ToolReturnPart, text: str, call: ToolCallPart | None, turn: int, count: Count) -> str:
+    lines = text.count("\n") + 1
+    size = f"{lines:,} {'line' if lines == 1 else 'lines'} (≈ {count(text):,} tokens)"
+    outcome = "" if part.outcome == "success" else f" {part.outcome},"
+    facts = part.metadata if isinstance(part.metadata, dict) else {}
+    if isinstance(facts.get("exit_code"), int):
+        outcome += f" exit {facts['exit_code']},"
+    how = "ask again" if part.tool_name == RECALL_TOOL else _where(turn)
+    return f"[{part.tool_name} {_arguments(call)}:{outcome} {size}, T{turn}. {how}]"
+
+
+def _arguments(call: ToolCallPart | None) -> str:
+    if call is None or not call.args:
+        return "{}"
+    text = call.args if isinstance(call.args, str) else json.dumps(call.args, ensure_ascii=False, default=str)
+    line = " ".join(text.split())
+    return line if len(line) <= _ARGUMENT_CHARS else f"{line[:_ARGUMENT_CHARS]}…"
+
+
+def _where(turn: int) -> str:
+    return f"conversation_recall action=range start_turn={turn} end_turn={turn} shows all"
+
+
+def _between(text: str, turn: int, count: Count) -> Callable[[int, str], str]:
+    def words(lines: int, hidden: str) -> str:
+        return f"[… {lines:,} lines (≈ {count(hidden):,} tokens) not shown; {_where(turn)}]"
+
+    return words
+
+
+def _cut(text: str, chars: int, words: Callable[[int, str], str]) -> str:
+    """Head and tail of the text in about `chars` characters, whole lines where they are not too long, and
+    `words(hidden lines, hidden text)` between."""
+    head_end = int(chars * _HEAD_SHARE)
+    tail_start = max(head_end, len(text) - (chars - head_end))
+    # Whole lines, unless that would throw away more than half of a side.
+    line_end = text.rfind("\n", 0, head_end + 1)
+    if line_end > head_end // 2:
+        head_end = line_end
+    line_start = text.find("\n", tail_start) + 1
+    if 0 < line_start <= tail_start + (len(text) - tail_start) // 2:
+        tail_start = line_start
+    hidden = text[head_end:tail_start]
+    shown = (text[:head_end].rstrip("\n"), words(hidden.strip("\n").count("\n") + 1, hidden), text[tail_start:])
+    return "\n".join(side for side in shown if side)

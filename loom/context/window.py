@@ -1,0 +1,246 @@
+"""The window: which exchanges the model is sent, and how full it is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from pydantic_ai.messages import ModelMessage, ModelRequest
+
+from loom.archive.records import ExchangeSize, Turn
+from loom.config import Settings
+from loom.context.assembly import Assembly, ranges_of
+from loom.context.budget import Budget
+from loom.context.contents import Contents
+from loom.context.fitting import Fitting
+from loom.context.measure import Count
+from loom.context.meter import Meter
+from loom.context.receipts import Receipt, receipt_of
+from loom.context.trimming import TrimRules
+from loom.context.usage import Segment, WindowUsage
+
+__all__ = ["Assembly", "Exchanges", "Sizes", "Window"]
+
+PAGE = 40
+"""Exchanges read at first when a session is resumed."""
+
+Sizes = Callable[[int | None, int], Awaitable[Sequence[ExchangeSize]]]
+"""(before exchange or None, limit) -> sizes, newest first."""
+Exchanges = Callable[[int, int], Awaitable[Sequence[Turn]]]
+"""(first, last exchange) -> their turns, ascending."""
+
+
+class Window:
+    """The exchanges in the window and everything counted beside them. For one thread.
+
+    It is made of the archive's rows alone, the exchange in progress included, and what it looks like follows from
+    the rows and the edges: the same rows give the same request, before and after a resume.
+    """
+
+    def __init__(self, count: Count, settings: Settings, budget: Budget) -> None:
+        self._contents = Contents(TrimRules.of(settings), count)
+        self._meter = Meter(budget, count)
+        self._max_messages = settings.max_history_messages
+
+    # What is counted beside the exchanges
+
+    @property
+    def budget(self) -> Budget:
+        return self._meter.budget
+
+    def set_budget(self, budget: Budget) -> None:
+        """Another model: its window, and nothing known of how it counts."""
+        self._meter.set_budget(budget)
+
+    def set_floor(self, *, tools: int, instructions: int, memory: int = 0) -> None:
+        """Tokens of what is in every request and never leaves."""
+        self._meter.set_floor(tools=tools, instructions=instructions, memory=memory)
+
+    def set_state(self, text: str) -> None:
+        """The session state's YAML as the instructions carry it. Call it between exchanges only: it stands in front
+        of everything that a provider could otherwise reuse from its cache."""
+        self._meter.set_state(text)
+
+    def set_hint(self, text: str) -> None:
+        """What goes beside the newest message of the person; forgotten when the next exchange begins."""
+        self._contents.hint = text
+
+    def recount(self) -> None:
+        """The counter has become exact: count again."""
+        self._contents.recount()
+        self._meter.recount()
+
+    # What is in it
+
+    @property
+    def left_to(self) -> int:
+        """The newest turn that left; 0 if none did."""
+        return self._contents.edges.left_to
+
+    @property
+    def turns(self) -> tuple[tuple[int, int], ...]:
+        """Turn numbers in the window: inclusive ranges, ascending."""
+        return ranges_of(turn for view in self._contents.views() for turn in view.turns)
+
+    @property
+    def exchanges(self) -> list[ExchangeSize]:
+        """The exchanges in the window, oldest first, with the tokens that they take there."""
+        contents = self._contents
+        return [
+            ExchangeSize(
+                exchange=held.number,
+                first_turn=view.turns[0],
+                last_turn=view.turns[-1],
+                tokens=self._meter.scaled(view.tokens),
+            )
+            for held, view in zip(contents.held, contents.views(), strict=True)
+            if view.turns
+        ]
+
+    @property
+    def rows(self) -> list[Turn]:
+        """The rows in the window, ascending: what a compaction sums up."""
+        return list(self._contents.shown())
+
+    @property
+    def summary(self) -> str:
+        """The summary that stands in front of them, as it was written; empty if none does."""
+        return self._contents.summary
+
+    def holds(self, turn_number: int) -> bool:
+        """Whether the model sees this turn."""
+        return any(first <= turn_number <= last for first, last in self.turns)
+
+    def add(self, turns: Sequence[Turn]) -> None:
+        """Take in rows that were just stored, in order. Receipts, summaries and notes move the window's edges."""
+        self._contents.add(turns)
+
+    async def load(self, sizes: Sizes, exchanges: Exchanges) -> None:
+        """Fill the window of a resumed session, newest exchanges first, up to where it began or until it is full.
+        The cost depends on the window's size and not on the session's."""
+        self._contents.clear()
+        turns: list[Turn] = []
+        before: int | None = None
+        limit = PAGE
+        while page := await sizes(before, limit):
+            taken = self._take(page)
+            turns = [*await exchanges(taken[-1].exchange, taken[0].exchange), *turns]
+            before = taken[-1].exchange
+            self._contents.clear()
+            self._contents.add(turns)
+            if self.left_to >= turns[0].turn_number - 1 or self._used() >= self._room():
+                break
+            # Twice as many each time: what was read is laid out anew at each step.
+            limit *= 2
+        if turns and self.left_to < turns[0].turn_number - 1:
+            # Full before its beginning was reached.
+            self._contents.move(left_to=turns[0].turn_number - 1)
+
+    def _take(self, page: Sequence[ExchangeSize]) -> Sequence[ExchangeSize]:
+        room = self._room() - self._used()
+        for at, size in enumerate(page, 1):
+            room -= size.tokens
+            if room <= 0:
+                return page[:at]
+        return page
+
+    def _room(self) -> int:
+        """How full a resumed window may become: as full as it was, where a receipt says where it began."""
+        marks = self._meter.marks()
+        return marks.full if self.left_to else marks.low
+
+    # A request
+
+    def request_messages(self, live: Sequence[ModelMessage] = ()) -> list[ModelMessage]:
+        """The messages of the next request, see `assemble`."""
+        return self.assemble(live).messages
+
+    def assemble(self, live: Sequence[ModelMessage] = ()) -> Assembly:
+        """The next request. What must leave for it to fit leaves now.
+
+        Every row of the exchange in progress has been added before; of `live`, its messages as pydantic-ai holds
+        them, only the newest request's instructions are taken. Raises WindowTooSmall when it cannot fit.
+        """
+        self._meter.check()
+        before = self.left_to
+        notice = Fitting(self._contents, self._meter, self._max_messages).fit()
+        receipt = self._receipt(before)
+        self._contents.let_go()
+        self._meter.assembled(self._raw())
+        texts = {"state": self._meter.state, "receipt": self._contents.head, "hint": self._contents.hint}
+        return Assembly(
+            messages=_instructed(self._contents.messages(), live),
+            tokens=self._used(),
+            counted=self._raw(),
+            segments=self._segments(),
+            turns=self.turns,
+            texts={name: text for name, text in texts.items() if text},
+            receipt=receipt,
+            notice=notice,
+        )
+
+    def _receipt(self, before: int) -> Receipt | None:
+        edges = self._contents.edges
+        if edges.left_to <= before:
+            return None
+        left = [
+            turn
+            for held in self._contents.held
+            for turn in held.turns
+            if before < turn.turn_number <= edges.left_to and turn.turn_number not in held.view(edges).turns
+        ]
+        return receipt_of(left, edges) if left else None
+
+    # How full it is
+
+    def report(self, input_tokens: int) -> None:
+        """The provider's count of the request that was assembled last; 0 if it gave none. From then on our counts are
+        scaled by it."""
+        self._meter.report(input_tokens)
+
+    def learn(self, counted: int, reported: int) -> None:
+        """What an earlier request was counted as by us and by the provider: a resumed session reads on that scale."""
+        self._meter.assembled(counted)
+        self._meter.report(reported)
+
+    def overflowed(self, limit: int | None = None) -> None:
+        """The provider refused the last request as too long. The next one is smaller: for a window of `limit` tokens
+        if it named one, else of a fifth less than what was sent."""
+        self._meter.overflowed(limit, self._raw())
+
+    def usage(self, *, cost_usd: float = 0.0, cache_read_share: float | None = None) -> WindowUsage:
+        """The gauge's reading for the next request as things are now."""
+        return WindowUsage(
+            segments=self._segments(),
+            window=self.budget.window,
+            window_assumed=self.budget.assumed,
+            reserve=self.budget.reserve,
+            high_water=self._meter.marks().high,
+            used=self._used(),
+            estimated=self._meter.is_estimate(self._raw()),
+            cost_usd=cost_usd,
+            cache_read_share=cache_read_share,
+        )
+
+    def _raw(self) -> int:
+        """Tokens of the next request by our own count."""
+        return self._meter.floor_tokens + self._contents.tokens()
+
+    def _used(self) -> int:
+        return self._meter.scaled(self._raw())
+
+    def _segments(self) -> dict[Segment, int]:
+        raw = {**self._meter.floor, **self._contents.segments()}
+        scaled = {segment: self._meter.scaled(raw[segment]) for segment in Segment if raw.get(segment)}
+        if scaled:
+            # Rounding: the parts add up to the whole.
+            largest = max(scaled, key=lambda segment: scaled[segment])
+            scaled[largest] += self._used() - sum(scaled.values())
+        return scaled
+
+
+def _instructed(messages: list[ModelMessage], live: Sequence[ModelMessage]) -> list[ModelMessage]:
+    newest, asked = (messages[-1] if messages else None), (live[-1] if live else None)
+    if isinstance(newest, ModelRequest) and isinstance(asked, ModelRequest):
+        return [*messages[:-1], replace(newest, instructions=asked.instructions)]
+    return messages
