@@ -1,0 +1,89 @@
+"""What the offline model says is made of results."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loom.models.offline_grammar import parse
+from loom.models.offline_plan import Done, make_plan
+from loom.models.offline_replies import QUOTE_LINES, final_answer, quote, recalled
+
+TOOLS = frozenset({"read_file", "shell_execute", "edit_file", "conversation_recall", "git_command", "write_file"})
+
+
+def answer(message: str, *done: Done) -> str:
+    return final_answer(make_plan(parse(message), done, TOOLS), introduce=False)
+
+
+def test_a_read_file_is_quoted_in_its_language() -> None:
+    said = answer("read a.py", Done("read_file", {"path": "a.py"}, "x = 1\n", "success"))
+    assert said == "`a.py`:\n\n```python\nx = 1\n```"
+
+
+def test_a_no_is_honoured_with_its_reason() -> None:
+    text = "The person said no; nothing was changed. They said: not on a Friday"
+    said = answer("run rm -rf build", Done("shell_execute", {"command": "rm -rf build"}, text, "denied"))
+    assert said == "You said **no** to `rm -rf build`. You said: “not on a Friday”. Nothing was changed."
+
+
+def test_a_no_without_a_reason_is_honoured_too() -> None:
+    text = "The person said no; nothing was changed."
+    said = answer("replace 'a' with 'b' in c.py", Done("edit_file", {"path": "c.py", "old_text": "a"}, text, "denied"))
+    assert said == "You said **no** to editing `c.py`. Nothing was changed."
+
+
+def test_a_failure_is_told_in_the_tools_words() -> None:
+    said = answer("read nope", Done("read_file", {"path": "nope"}, "There is no file nope.", "failed"))
+    assert "**failed**" in said and "There is no file nope." in said
+
+
+def test_what_was_left_out_is_named() -> None:
+    said = answer("read nope then run ls", Done("read_file", {"path": "nope"}, "There is no file nope.", "failed"))
+    assert "**Left out:** run `ls`" in said
+
+
+def test_a_missing_tool_is_named() -> None:
+    assert "no tool `list_directory`" in answer("list")
+
+
+def test_recalled_turns_are_cited() -> None:
+    text = (
+        '[Turn 12] user:\n  Can you add *JWT*?\n\n[Turn 13] tool:read_file(path="a.py")\n  [245 lines]\n\n'
+        "[Turn 14] assistant:\n  Yes."
+    )
+    said = recalled("Found", text)
+    assert "**T12** user:\n> Can you add \\*JWT\\*?" in said
+    assert '**T13** tool:read\\_file(path="a.py")' in said
+    assert "**T14** assistant:\n> Yes." in said
+
+
+def test_recall_without_turns_is_quoted_as_it_is() -> None:
+    assert "Nothing found for" in recalled("Found", "Nothing found for `x`.")
+
+
+def test_long_output_is_cut_and_says_so() -> None:
+    text = "\n".join(f"line {number}" for number in range(500))
+    head, tail = quote(text), quote(text, end=True)
+    assert "line 0\n" in head and f"line {QUOTE_LINES}" not in head and "beginning" in head
+    assert "line 499" in tail and "line 0\n" not in tail and "end" in tail
+
+
+def test_nothing_is_said_to_be_nothing() -> None:
+    assert quote("") == quote("\n\n") == "(no output)"
+
+
+@given(st.text(max_size=400))
+def test_a_quoted_text_cannot_leave_its_fence(text: str) -> None:
+    said = quote(text)
+    if said == "(no output)":
+        return
+    lines = said.split("\n")
+    fence = lines[0]
+    assert set(fence) == {"`"}
+    assert lines[1:].count(fence) == 1
+
+
+@given(st.text(max_size=300))
+def test_no_recalled_text_makes_it_raise(text: str) -> None:
+    recalled("Found", f"[Turn 1] user:\n{text}\n[Turn 2] tool:x\n{text}")
