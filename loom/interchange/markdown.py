@@ -1,0 +1,58 @@
+"""A session as a Markdown transcript, to be read: every turn with its number."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from loom.archive.records import Session, Turn, TurnKind, TurnStatus
+from loom.text import show, show_line
+
+_TICKS = re.compile(r"`+")
+
+
+def markdown(session: Session, turns: Iterable[Turn]) -> Iterator[str]:
+    """The transcript in pieces. Text from the archive is made safe to show; its Markdown is kept as it is."""
+    yield f"# {_escaped(show_line(session.title or 'Untitled session'))}\n\n"
+    yield (
+        f"Session `{session.reference}`, {session.turn_count} turns, {show_line(session.model_name)}, "
+        f"begun {session.started_at[:16].replace('T', ' ')} UTC in `{show_line(session.workspace_path)}`.\n"
+    )
+    for turn in turns:
+        yield from _turn(turn)
+
+
+def _turn(turn: Turn) -> Iterator[str]:
+    ending = "" if turn.status is TurnStatus.COMPLETE else f", {turn.status.value}"
+    yield f"\n## T{turn.turn_number} {_who(turn)}{ending}\n\n"
+    content = show(turn.content or "")
+    if turn.kind is TurnKind.TOOL_CALL:
+        for call in turn.tool_calls or ():
+            arguments = call.get("arguments")
+            shown = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, indent=2)
+            yield fenced(show(shown), "json") + "\n"
+    elif turn.kind is TurnKind.TOOL_RESULT or turn.kind is TurnKind.THINKING:
+        yield fenced(content) + "\n"
+    else:
+        yield content + "\n"
+
+
+def _who(turn: Turn) -> str:
+    if turn.kind is TurnKind.TOOL_CALL:
+        names = ", ".join(str(call.get("name")) for call in turn.tool_calls or ())
+        return f"assistant calls {_escaped(show_line(names))}"
+    if turn.role == "tool":
+        return f"tool {_escaped(show_line(turn.tool_name or ''))}"
+    return f"{turn.role} thinking" if turn.kind is TurnKind.THINKING else turn.role
+
+
+def fenced(text: str, language: str = "") -> str:
+    """The text as a code block, its fence longer than any run of back-ticks in it."""
+    longest = max((len(run) for run in _TICKS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\`*_\[\]<>#])", r"\\\1", text)
