@@ -43,7 +43,8 @@ def build_model(choice: ModelChoice, settings: Settings) -> Model[Any]:
     from pydantic_ai.models import infer_model
 
     try:
-        return infer_model(choice.name, provider_factory=lambda prefix: _provider(prefix, settings))
+        model = infer_model(choice.name, provider_factory=lambda prefix: _provider(prefix, settings))
+        return _for_local_servers(model)
     except ImportError as error:
         raise ModelUnavailable(f"`{choice.name}` needs a package that is not installed.", scrub(str(error))) from error
     except (UserError, ValueError, TypeError) as error:
@@ -57,6 +58,18 @@ def build_model(choice: ModelChoice, settings: Settings) -> Model[Any]:
         raise ModelUnavailable(
             f"`{choice.name}` cannot be used: {scrub(str(error))}", "Choose another with --model."
         ) from error
+
+
+def _for_local_servers(model: Model[Any]) -> Model[Any]:
+    """The model, one system message a request where it talks Chat Completions to somebody other than OpenAI: many
+    chat templates of local models refuse a second one."""
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+
+    if not isinstance(model, OpenAIChatModel) or model.provider is None or "api.openai.com" in model.base_url:
+        return model
+    profile = OpenAIModelProfile(**{**model.profile, "openai_chat_supports_multiple_system_messages": False})
+    return type(model)(model.model_name, provider=model.provider, profile=profile)
 
 
 def _provider(prefix: str, settings: Settings) -> Provider[Any]:

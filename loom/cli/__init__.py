@@ -1,0 +1,5 @@
+"""The `loom` command."""
+
+from loom.cli.main import main
+
+__all__ = ["main"]

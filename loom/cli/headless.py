@@ -1,0 +1,200 @@
+"""One exchange without a screen: the same session, archive and events, printed."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from loom.config import Settings
+from loom.cowork.events import (
+    ApprovalAsked,
+    Decision,
+    Event,
+    ExchangeEnded,
+    Notice,
+    Outcome,
+    SaveFailed,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnStored,
+    UsageChanged,
+)
+from loom.cowork.session import CoworkSession
+from loom.cowork.workbench import Workbench
+from loom.errors import LoomError
+from loom.locations import Locations
+from loom.models.choosing import choose_model
+from loom.text import show, show_line
+
+_TURN_COLUMNS = (
+    "turn_number",
+    "exchange",
+    "role",
+    "kind",
+    "status",
+    "content",
+    "tool_calls",
+    "tool_call_id",
+    "tool_name",
+    "created_at",
+)
+_EXIT = {Outcome.COMPLETE: 0, Outcome.FAILED: 1, Outcome.INTERRUPTED: 130}
+_ALLOWED = {"nothing": set(), "edits": {"diff"}, "commands": {"command"}, "all": {"diff", "command"}}
+
+
+def run_prompt(locations: Locations, settings: Settings, workspace: Path, parsed: argparse.Namespace) -> int:
+    """Run the exchange that the arguments ask for; its exit code."""
+    prompt = sys.stdin.read() if parsed.prompt == "-" else parsed.prompt
+    if not prompt.strip():
+        raise LoomError("The prompt is empty.", "Give -p some text, or pipe it in with -p -.")
+    printer = _JsonPrinter() if parsed.output == "json" else _TextPrinter()
+    allowed: set[str] = _ALLOWED[parsed.allow]
+    return asyncio.run(_run(locations, settings, workspace, parsed.resume, prompt, printer, allowed))
+
+
+async def _run(
+    locations: Locations,
+    settings: Settings,
+    workspace: Path,
+    resume: str | None,
+    prompt: str,
+    printer: _Printer,
+    allowed: set[str],
+) -> int:
+    workbench = await Workbench.open(locations, settings)
+    try:
+        choice = await asyncio.to_thread(choose_model, settings.model, settings)
+        driver = _Driver(printer, allowed)
+        session = CoworkSession(workbench, workspace, choice, listener=driver.take)
+        driver.session = session
+        try:
+            if resume is not None:
+                found = await workbench.store.resolve_reference(resume, str(workspace))
+                await session.resume(found.id)
+            await session.prepare()
+            if session.problem is not None:
+                raise session.problem
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, driver.interrupt)
+            session.submit(prompt)
+            ended = await driver.ended
+        finally:
+            await session.close()
+        printer.end(session, ended)
+        return _EXIT[ended.outcome]
+    finally:
+        await workbench.close()
+
+
+class _Driver:
+    """Answers for the person who is not there, and waits for the end."""
+
+    def __init__(self, printer: _Printer, allowed: set[str]) -> None:
+        self._printer = printer
+        self._allowed = allowed
+        self.ended: asyncio.Future[ExchangeEnded] = asyncio.get_running_loop().create_future()
+        self.session: CoworkSession | None = None
+
+    def take(self, event: Event) -> None:
+        self._printer.take(event)
+        if isinstance(event, ApprovalAsked):
+            asyncio.get_running_loop().call_soon(self._answer, event)
+        elif isinstance(event, ExchangeEnded) and not self.ended.done():
+            self.ended.set_result(event)
+
+    def _answer(self, asked: ApprovalAsked) -> None:
+        if self.session is None:
+            return
+        if asked.preview.kind in self._allowed:
+            self.session.answer(asked.call_id, Decision(allowed=True))
+        else:
+            reason = "Nobody is there to ask: this run may not do that. Say what you would have done."
+            self.session.answer(asked.call_id, Decision(allowed=False, reason=reason))
+
+    def interrupt(self) -> None:
+        if self.session is not None:
+            self.session.interrupt()
+
+
+class _TextPrinter:
+    """The answer on standard output as it streams; what happens around it on standard error."""
+
+    def __init__(self) -> None:
+        self._column = 0
+
+    def take(self, event: Event) -> None:
+        match event:
+            case TextDelta(text=text):
+                safe = show(text)
+                sys.stdout.write(safe)
+                sys.stdout.flush()
+                self._column = 0 if safe.endswith("\n") else self._column + len(safe)
+            case ToolStarted(name=name, arguments=arguments):
+                self._break()
+                self._aside(f"· {name} {json.dumps(arguments, ensure_ascii=False)}")
+            case ToolFinished(turn=turn, duration_ms=duration):
+                self._aside(f"  {turn.status} in {duration} ms (T{turn.turn_number})")
+            case Notice(severity=severity, text=text):
+                self._aside(f"{severity}: {text}")
+            case SaveFailed(what=what, todo=todo):
+                self._aside(f"error: {what} {todo}")
+
+    def end(self, session: CoworkSession, ended: ExchangeEnded) -> None:
+        self._break()
+        if ended.error:
+            self._aside(f"loom: {ended.error}")
+
+    def _break(self) -> None:
+        if self._column:
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+            self._column = 0
+
+    def _aside(self, line: str) -> None:
+        print(show_line(line, 500), file=sys.stderr)
+
+
+class _JsonPrinter:
+    """One JSON object at the end: the answer, every turn of the exchange, the numbers."""
+
+    def __init__(self) -> None:
+        self._turns: list[dict[str, Any]] = []
+        self._notices: list[dict[str, str]] = []
+        self._usage: dict[str, Any] = {}
+
+    def take(self, event: Event) -> None:
+        match event:
+            case TurnStored(turn=turn):
+                self._turns.append({name: turn[name] for name in _TURN_COLUMNS})
+            case Notice(severity=severity, text=text):
+                self._notices.append({"severity": severity, "text": text})
+            case SaveFailed(what=what, todo=todo):
+                self._notices.append({"severity": "error", "text": f"{what} {todo}"})
+            case UsageChanged(usage=usage):
+                self._usage = asdict(usage)
+
+    def end(self, session: CoworkSession, ended: ExchangeEnded) -> None:
+        record = session.session
+        answers = [t["content"] for t in self._turns if t["role"] == "assistant" and t["kind"] == "text"]
+        result = {
+            "session": record.reference if record else None,
+            "session_id": record.id if record else None,
+            "model": session.choice.name,
+            "exchange": ended.exchange,
+            "outcome": ended.outcome,
+            "error": ended.error,
+            "answer": answers[-1] if answers else "",
+            "turns": self._turns,
+            "notices": self._notices,
+            "usage": self._usage,
+        }
+        print(json.dumps(result, ensure_ascii=True, indent=2))
+
+
+_Printer = _TextPrinter | _JsonPrinter

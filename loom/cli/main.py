@@ -1,0 +1,147 @@
+"""Arguments in, exit code out: 0 done, 1 it failed, 2 bad input, 130 interrupted."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from loom import __version__
+from loom.errors import LoomError
+
+EXIT_FAILED = 1
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code. Errors are one line on stderr that says what to do."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    parser = build_parser()
+    parsed = parser.parse_args(arguments or ["cowork"])
+    try:
+        code: int = parsed.run(parsed)
+    except LoomError as error:
+        from loom.text import show_line
+
+        print(f"loom: {show_line(str(error), 2000)}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away (`loom sessions | head`): nothing is wrong.
+        sys.stderr.close()
+        return 0
+    return code
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of every command; the reference page is made from it too."""
+    parser = argparse.ArgumentParser(
+        prog="loom",
+        description="A full-screen coworker for the terminal that never forgets.",
+        epilog="`loom` alone is `loom cowork -w .`",
+    )
+    parser.add_argument("--version", action="version", version=f"loom {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_cowork(commands)
+    _add_sessions(commands)
+    _add_search(commands)
+    _add_export(commands)
+    return parser
+
+
+_Commands = argparse._SubParsersAction  # argparse names no public type for this
+
+
+def _workspace(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-w", "--workspace", metavar="PATH", default=".", help="the folder to work in (default: this one)"
+    )
+
+
+def _add_cowork(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "cowork",
+        help="work with a model in a folder",
+        description="Open the session picker of PATH, or, with -p, run one exchange and print the answer.",
+    )
+    _workspace(parser)
+    parser.add_argument("-m", "--model", metavar="MODEL", help="a pydantic-ai model string, `auto` or `offline`")
+    parser.add_argument(
+        "-r",
+        "--resume",
+        metavar="REF",
+        nargs="?",
+        const="0",
+        help="go on with a session: its reference, a unique beginning of it, or its place in the list "
+        "(0 is the newest, and the default)",
+    )
+    parser.add_argument("-p", "--prompt", metavar="TEXT", help="one exchange without a screen; `-` reads stdin")
+    parser.add_argument("--output", choices=["text", "json"], default="text", help="what -p prints (default: text)")
+    parser.add_argument(
+        "--allow",
+        choices=["nothing", "edits", "commands", "all"],
+        default="nothing",
+        help="what -p may do without asking; it cannot ask (default: nothing but reading)",
+    )
+    parser.set_defaults(run=_run_cowork)
+
+
+def _add_sessions(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("sessions", help="list sessions, newest first")
+    _workspace(parser)
+    parser.add_argument("-a", "--all", action="store_true", help="of every workspace")
+    parser.add_argument("--limit", type=int, default=50, metavar="N", help="at most N (default: 50)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.set_defaults(run=_run_sessions)
+
+
+def _add_search(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "search", help="search what was said", description="Exit code 1 when nothing is found."
+    )
+    parser.add_argument("query", help='words, "phrases", identifiers, paths')
+    _workspace(parser)
+    parser.add_argument("-s", "--session", metavar="REF", help="only in this session")
+    parser.add_argument("-a", "--all", action="store_true", help="in every workspace")
+    parser.add_argument("--limit", type=int, default=10, metavar="N", help="at most N (default: 10)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.set_defaults(run=_run_search)
+
+
+def _add_export(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("export", help="write a session to a file")
+    parser.add_argument("session", metavar="REF", help="the session's reference, or its place in the list")
+    parser.add_argument("file", nargs="?", help="where to (default: standard output)")
+    _workspace(parser)
+    parser.add_argument("--format", choices=["markdown", "json", "html"], help="default: by the file's ending")
+    parser.add_argument("--force", action="store_true", help="replace the file if it is there")
+    parser.set_defaults(run=_run_export)
+
+
+# Each command is imported when it runs: `loom --help` and the first paint wait for none of the others.
+
+
+def _run_cowork(parsed: argparse.Namespace) -> int:
+    from loom.cli.cowork import run
+
+    return run(parsed)
+
+
+def _run_sessions(parsed: argparse.Namespace) -> int:
+    from loom.cli.sessions import run
+
+    return run(parsed)
+
+
+def _run_search(parsed: argparse.Namespace) -> int:
+    from loom.cli.search import run
+
+    return run(parsed)
+
+
+def _run_export(parsed: argparse.Namespace) -> int:
+    from loom.cli.export import run
+
+    return run(parsed)

@@ -1,0 +1,47 @@
+"""`loom sessions`: the list that the picker shows, for pipes."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from datetime import datetime
+
+from loom.archive import ConversationStore, Session
+from loom.cli.workspace import find_workspace
+from loom.errors import LoomError
+from loom.locations import find_locations
+from loom.text import show_line
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Print the sessions of the workspace, newest first; nothing at all when there are none."""
+    if parsed.limit < 1:
+        raise LoomError("--limit takes a number from 1 up.")
+    workspace = None if parsed.all else str(find_workspace(parsed.workspace))
+    for index, session in enumerate(asyncio.run(_list(workspace, parsed.limit))):
+        print(_as_json(session) if parsed.json else _as_line(index, session, everywhere=parsed.all))
+    return 0
+
+
+async def _list(workspace: str | None, limit: int) -> list[Session]:
+    locations = find_locations()
+    if not locations.archive.exists():
+        return []
+    store = await ConversationStore.open(locations.archive)
+    try:
+        return await store.list_sessions(workspace, limit=limit)
+    finally:
+        await store.close()
+
+
+def _as_line(index: int, session: Session, *, everywhere: bool) -> str:
+    # Stored in UTC, read by a person in their own time.
+    when = datetime.fromisoformat(session.last_active_at).astimezone().strftime("%Y-%m-%d %H:%M")
+    title = show_line(session.title or "untitled", 60)
+    where = f"  {show_line(session.workspace_path, 80)}" if everywhere else ""
+    return f"[{index}] {session.reference}  {when}  {title}  ({session.turn_count} turns, {session.model_name}){where}"
+
+
+def _as_json(session: Session) -> str:
+    return json.dumps({column: session[column] for column in session})

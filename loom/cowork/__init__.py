@@ -1,0 +1,1 @@
+"""One conversation: prompt, model, tools, archive; and the events that a front end draws."""

@@ -1,0 +1,114 @@
+"""Write-through: turns go to the archive first, then to the screen, and a failed write loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from loom.archive import ArchiveError, ConversationStore, NewTurn, Turn
+from loom.archive.records import Draft
+from loom.cowork.events import Listener, SaveFailed, TurnStored
+from loom.errors import LoomError
+
+DRAFT_SECONDS = 0.5
+"""How often the streamed part of an answer goes to disk."""
+
+
+class NotSaved(LoomError):
+    """A turn could not be stored; it waits in `Recorder.unsaved`."""
+
+
+class Recorder:
+    """Stores the turns of one session in order and announces each once it is durable."""
+
+    def __init__(self, store: ConversationStore, listener: Listener) -> None:
+        self._store = store
+        self._listener = listener
+        self._flush: asyncio.TimerHandle | None = None
+        self._flushing: asyncio.Task[None] | None = None
+        self._draft: tuple[int, Callable[[], Sequence[NewTurn]]] | None = None
+        self.session_id: str | None = None
+        self.unsaved: list[NewTurn] = []
+        """Turns that could not be written, oldest first. While there are any, nothing else is written: turns
+        are numbered in the order in which things happened."""
+
+    async def store(self, turns: Sequence[NewTurn]) -> list[Turn]:
+        """The stored rows, durable when this returns.
+
+        Raises NotSaved when the archive cannot write; the turns are kept in `unsaved` for `retry`.
+        """
+        if not turns:
+            return []
+        if self.unsaved:
+            self.unsaved.extend(turns)
+            raise NotSaved("Earlier turns are not saved yet.", "Retry saving first.")
+        if self.session_id is None:
+            raise RuntimeError("a turn cannot be stored before its session")
+        try:
+            stored = await self._store.append_turns(self.session_id, turns)
+        except ArchiveError as error:
+            self.unsaved.extend(turns)
+            self._listener(SaveFailed(error.what, error.todo))
+            raise NotSaved(error.what, error.todo) from error
+        for turn in stored:
+            self._listener(TurnStored(turn))
+        return stored
+
+    async def retry(self) -> list[Turn]:
+        """Write what is waiting. Raises NotSaved (and announces it) if it still cannot be written."""
+        waiting, self.unsaved = self.unsaved, []
+        stored: list[Turn] = []
+        for at, turns in enumerate(groups := _by_message(waiting)):
+            try:
+                stored += await self.store(turns)
+            except NotSaved:
+                self.unsaved += [turn for later in groups[at + 1 :] for turn in later]
+                raise
+        return stored
+
+    def draft(self, exchange: int, streamed: Callable[[], Sequence[NewTurn]]) -> None:
+        """Note that more of the answer has streamed; `streamed()` goes to disk within DRAFT_SECONDS."""
+        self._draft = (exchange, streamed)
+        if self._flush is None:
+            self._flush = asyncio.get_running_loop().call_later(DRAFT_SECONDS, self._start_flush)
+
+    def _start_flush(self) -> None:
+        self._flush = None
+        if self._draft is None or self.session_id is None:
+            return
+        if self._flushing is not None and not self._flushing.done():
+            # A slow disk: what streams meanwhile goes with the next flush.
+            self._flush = asyncio.get_running_loop().call_later(DRAFT_SECONDS, self._start_flush)
+            return
+        exchange, streamed = self._draft
+        self._draft = None
+        draft = Draft(session_id=self.session_id, exchange=exchange, turns=tuple(streamed()))
+        self._flushing = asyncio.ensure_future(self._save(draft))
+
+    async def _save(self, draft: Draft) -> None:
+        try:
+            await self._store.save_draft(draft)
+        except ArchiveError as error:
+            # The answer itself is stored when it is complete; a draft only shortens what a crash could cost.
+            self._listener(SaveFailed(error.what, error.todo))
+
+    async def settle_draft(self) -> None:
+        """Stop saving drafts and wait for the one on its way, so that none lands behind the answer it became."""
+        self._draft = None
+        if self._flush is not None:
+            self._flush.cancel()
+            self._flush = None
+        if self._flushing is not None:
+            await asyncio.shield(self._flushing)
+            self._flushing = None
+
+
+def _by_message(turns: Sequence[NewTurn]) -> list[list[NewTurn]]:
+    """The turns, cut before each message of the person: an append that begins with one begins an exchange."""
+    groups: list[list[NewTurn]] = []
+    for turn in turns:
+        begins = turn.role == "user" and (not groups or groups[-1][-1].role != "user")
+        if begins or not groups:
+            groups.append([])
+        groups[-1].append(turn)
+    return groups

@@ -1,0 +1,446 @@
+"""One conversation, from the picker to the last turn: what a front end holds and talks to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loom.archive import NewTurn, SessionDetail, Turn, UnknownSession
+from loom.archive.records import Session
+from loom.context.usage import WindowUsage
+from loom.cowork.approvals import Approvals
+from loom.cowork.contents import WindowContents
+from loom.cowork.events import (
+    ApprovalAsked,
+    Decision,
+    Event,
+    ExchangeEnded,
+    ExchangeStarted,
+    Listener,
+    Notice,
+    Outcome,
+    SessionOpened,
+    StateChanged,
+    UsageChanged,
+)
+from loom.cowork.outbox import Outbox
+from loom.cowork.prompt import static_instructions
+from loom.cowork.recall_source import ArchiveRecall
+from loom.cowork.recorder import NotSaved, Recorder
+from loom.cowork.workbench import Workbench
+from loom.errors import LoomError
+from loom.models.choice import ModelChoice
+from loom.state import SessionLine, SessionState, advance, to_yaml
+from loom.tools.permissions import Permissions
+from loom.tools.toolbox import build_toolbox
+
+if TYPE_CHECKING:
+    # 0.9 s and more: imported in the thread that builds the agent.
+    from loom.cowork.engine import Engine
+
+
+class ReadOnly(LoomError):
+    """Something was to be written to a session that is only being read."""
+
+
+class CoworkSession:
+    """A session that may not exist yet: it is created in the archive with the first message.
+
+    Every method belongs to the event loop's thread. What happens is told to `listener`, in order.
+    """
+
+    def __init__(self, workbench: Workbench, workspace: Path, choice: ModelChoice, *, listener: Listener) -> None:
+        self._bench = workbench
+        self._store = workbench.store
+        self._tell = listener
+        self._workspace = workspace
+        self.choice = choice
+        self.session: Session | None = None
+        self.state = SessionState()
+        self.usage: WindowUsage | None = None
+        self.read_only = False
+        self.problem: LoomError | None = None
+        """Why no message can be sent (a model that cannot be used); None when all is well."""
+        self._instructions = static_instructions(workspace)
+        self._permissions = Permissions()
+        self._approvals = Approvals(self._listener)
+        self._outbox = Outbox(self._listener)
+        self._recorder = Recorder(workbench.store, self._listener)
+        self._toolbox = build_toolbox(
+            workspace,
+            workbench.settings,
+            ArchiveRecall(self._store, str(workspace), lambda: self.session_id, self._overview),
+            workbench.counter.count,
+            forbidden=workbench.forbidden,
+        )
+        self._engine: Engine | None = None
+        self._preparing: asyncio.Task[None] | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._closing = False
+
+    def _listener(self, event: Event) -> None:
+        if isinstance(event, UsageChanged):
+            self.usage = event.usage
+        self._tell(event)
+
+    @property
+    def session_id(self) -> str | None:
+        return self.session.id if self.session else None
+
+    @property
+    def busy(self) -> bool:
+        """Whether an exchange runs."""
+        return self._running is not None and not self._running.done()
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        return self._outbox.waiting
+
+    @property
+    def pending(self) -> tuple[ApprovalAsked, ...]:
+        return self._approvals.pending
+
+    # Opening and preparing
+
+    async def resume(self, session_id: str) -> None:
+        """Go on with a session of the archive: its state, totals, window and transcript, as they were.
+
+        Raises LeaseHeld when another loom has it open, UnknownSession when it is gone.
+        """
+        self._recorder.session_id = session_id
+        await self._store.acquire_lease(session_id)
+        recovered = await self._store.recover_draft(session_id)
+        await self._open(session_id)
+        if recovered:
+            self._listener(
+                Notice("warning", "The last answer was cut off; what had arrived of it is marked interrupted.")
+            )
+
+    async def read(self, session_id: str) -> None:
+        """Open a session to read it only: nothing is written, no lease is taken."""
+        self.read_only = True
+        await self._open(session_id)
+
+    async def _open(self, session_id: str) -> None:
+        detail = await self._require(session_id)
+        self.session = detail
+        self._instructions = detail.system_prompt or self._instructions
+        saved = SessionState.from_json(_parsed(detail.session_state))
+        if saved.last_turn < detail.turn_count:
+            # The state is saved between exchanges: a crash leaves it a few turns behind.
+            newer = await self._store.get_range(session_id, saved.last_turn + 1, detail.turn_count)
+            saved = advance(saved, newer)
+        self.state = saved
+        self._listener(SessionOpened(detail.id, detail.reference, detail.title))
+        self._listener(StateChanged(self.state))
+        if self._engine is not None:
+            await self._engine.load(session_id)
+            self._measure()
+
+    async def prepare(self) -> None:
+        """Build the agent (a second or so, in a thread) and load the window. Messages submitted meanwhile wait.
+
+        Never raises: what is wrong with the model is in `problem`, and a Notice says it.
+        """
+        if self._preparing is None:
+            self._preparing = asyncio.ensure_future(self._prepare())
+        await asyncio.shield(self._preparing)
+
+    async def _prepare(self) -> None:
+        try:
+            engine = await asyncio.to_thread(self._build_engine)
+            if self.session_id is not None:
+                await engine.load(self.session_id)
+        except LoomError as error:
+            self.problem = error
+            self._listener(Notice("error", str(error)))
+            return
+        self._engine = engine
+        self.choice = engine.choice
+        if self.choice.note:
+            self._listener(Notice("information", self.choice.note))
+        self._measure()
+        self._start_next()
+
+    def _build_engine(self) -> Engine:
+        from loom.cowork.engine import build_engine
+
+        return build_engine(
+            self._bench,
+            self.choice,
+            self._instructions,
+            self._toolbox,
+            self._permissions,
+            self._approvals,
+            self._recorder,
+            self._listener,
+        )
+
+    async def set_model(self, name: str) -> None:
+        """Answer with another model from the next message on.
+
+        Raises ModelUnavailable in words, and keeps the old one; BusyError while an exchange runs.
+        """
+        from loom.models.choosing import choose_model
+
+        if self.busy:
+            raise LoomError("An exchange is running.", "Interrupt it with Esc, then change the model.")
+        self.choice = await asyncio.to_thread(choose_model, name, self._bench.settings)
+        self._engine, self._preparing, self.problem = None, None, None
+        if self.session_id is not None and not self.read_only:
+            await self._store.update_model(self.session_id, self.choice.name)
+        await self.prepare()
+
+    # Talking
+
+    def submit(self, text: str) -> None:
+        """Start an exchange with this message, or let it wait while one runs or the agent is being built."""
+        if self.read_only:
+            self._listener(Notice("warning", "This session is open to read only. Fork it to go on from here."))
+            return
+        if text.strip():
+            self._outbox.put(text)
+            self._start_next()
+
+    def take_back(self) -> str | None:
+        """Take the newest waiting message out of the queue, to edit it."""
+        return self._outbox.take_back()
+
+    def interrupt(self) -> bool:
+        """Stop the running exchange; False when none runs. What has arrived is kept."""
+        if not self.busy or self._engine is None:
+            return False
+        self._engine.cancel()
+        return True
+
+    def answer(self, call_id: str, decision: Decision) -> None:
+        """Answer an approval that waits; a withdrawn one is ignored."""
+        self._approvals.answer(call_id, decision)
+
+    def _start_next(self) -> None:
+        if self.busy or self._closing or self._engine is None or self._recorder.unsaved:
+            return
+        text = self._outbox.next()
+        if text is not None:
+            self._running = asyncio.ensure_future(self._run(text))
+            self._running.add_done_callback(self._after_run)
+
+    def _after_run(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            # A fault of our own. The exchange is over, the program is not.
+            self._bench.log_fault(error)
+            self._listener(Notice("error", f"loom made a mistake: {type(error).__name__}: {error}"))
+            self._listener(ExchangeEnded(0, Outcome.FAILED, "The exchange was stopped by a fault in loom."))
+        self._start_next()
+
+    async def _run(self, text: str) -> None:
+        engine = self._engine
+        if engine is None:
+            raise RuntimeError("an exchange cannot start before the agent is built")
+        try:
+            prompt_turn = await self._store_prompt(text)
+        except NotSaved as error:
+            self._listener(ExchangeEnded(0, Outcome.FAILED, str(error)))
+            return
+        except LoomError as error:
+            self._outbox.put_back(text)
+            self._listener(ExchangeEnded(0, Outcome.FAILED, str(error)))
+            return
+        await self._answer(engine, prompt_turn)
+
+    async def _answer(self, engine: Engine, prompt: Turn) -> None:
+        self._listener(ExchangeStarted(prompt.exchange))
+        # The state that goes with the exchange knows its prompt: a constraint holds from the answer to it on.
+        self.state = advance(self.state, [prompt])
+        try:
+            result = await engine.run(prompt, self.state_yaml(), self.session)
+        except asyncio.CancelledError:
+            self._listener(ExchangeEnded(prompt.exchange, Outcome.INTERRUPTED))
+            raise
+        await self._settle_state(result.turns)
+        self._measure()
+        self._listener(ExchangeEnded(prompt.exchange, result.outcome, result.error))
+
+    async def _store_prompt(self, text: str) -> Turn:
+        from loom.cowork.engine import prompt_turns
+
+        if self.session is None:
+            await self._create()
+        stored = await self._recorder.store(prompt_turns(text, self._bench.counter.count))
+        await self._refresh()
+        return stored[0]
+
+    async def _create(self) -> None:
+        session_id = await self._store.create_session(str(self._workspace), self.choice.name, self._instructions)
+        await self._store.acquire_lease(session_id)
+        self._recorder.session_id = session_id
+        self.session = await self._require(session_id)
+        self._listener(SessionOpened(session_id, self.session.reference, self.session.title))
+
+    async def _settle_state(self, turns: Sequence[Turn]) -> None:
+        before = self.state
+        self.state = advance(before, turns)
+        await self._refresh()
+        if self.session_id is None:
+            return
+        try:
+            await self._store.update_session_state(self.session_id, self.state.to_json())
+        except LoomError as error:
+            # The state is rebuilt from the turns at the next start: nothing is lost by this.
+            self._listener(Notice("warning", str(error)))
+        self._listener(StateChanged(self.state))
+
+    async def _refresh(self) -> None:
+        if self.session_id is not None:
+            self.session = await self._require(self.session_id)
+
+    async def _require(self, session_id: str) -> SessionDetail:
+        detail = await self._store.get_session(session_id)
+        if detail is None:
+            raise UnknownSession(f"There is no session {session_id} in the archive.", "It may have been purged.")
+        return detail
+
+    def _measure(self) -> None:
+        if self._engine is not None:
+            self._listener(UsageChanged(self._engine.usage(self.state_yaml(), self.session)))
+
+    async def retry_save(self) -> None:
+        """Write what could not be written, and go on where it stopped."""
+        try:
+            stored = await self._recorder.retry()
+        except NotSaved:
+            return  # announced by the recorder, and still kept
+        self._listener(Notice("information", f"Saved: {len(stored)} turns."))
+        await self._settle_state(stored)
+        last = stored[-1] if stored else None
+        if last is not None and last.role == "user" and self._engine is not None and not self.busy:
+            self._running = asyncio.ensure_future(self._answer(self._engine, last))
+            self._running.add_done_callback(self._after_run)
+            return
+        if self._engine is not None and self.session_id is not None:
+            await self._engine.load(self.session_id)
+            self._measure()
+        self._start_next()
+
+    # Looking back
+
+    async def transcript(self, before: int | None = None, limit: int = 100) -> list[Turn]:
+        """The newest `limit` turns before turn `before` (of all if None), ascending."""
+        if self.session_id is None:
+            return []
+        return await self._store.get_turns_before(self.session_id, before, limit)
+
+    async def window_contents(self) -> WindowContents:
+        """What the window holds now, exchange by exchange, and what moved its beginning."""
+        exchanges = self._engine.exchanges() if self._engine is not None else ()
+        marks = await self._store.get_window_marks(self.session_id) if self.session_id is not None else []
+        return WindowContents(exchanges, tuple(marks))
+
+    def state_yaml(self) -> str:
+        """The state as the model sees it."""
+        record = self.session
+        line = SessionLine(
+            reference=record.reference if record else "new",
+            workspace=str(self._workspace),
+            model=self.choice.name,
+            turn_count=record.turn_count if record else 0,
+            total_tokens=record.total_tokens if record else 0,
+        )
+        return to_yaml(self.state, line, count=self._bench.counter.count)
+
+    def _overview(self) -> str:
+        return self.state_yaml()
+
+    # Changing what the window holds; the archive only grows
+
+    async def clear(self) -> None:
+        """Empty the window. Every turn stays in the archive, found by recall and search."""
+        engine = self._idle_engine()
+        await self._begin_after(engine, engine.cleared_turn(self._last_turn()))
+
+    async def compact(self, focus: str = "") -> None:
+        """Put a summary that the model writes in the place of what the window holds. Raises LoomError if it cannot."""
+        engine = self._idle_engine()
+        self._running = asyncio.ensure_future(self._compact(engine, focus))
+        try:
+            await asyncio.shield(self._running)
+        finally:
+            self._start_next()
+
+    async def _compact(self, engine: Engine, focus: str) -> None:
+        await self._begin_after(engine, await engine.summary_turn(focus, self._last_turn()))
+
+    def _last_turn(self) -> int:
+        if self.session is None:
+            raise LoomError("Nothing has been said yet.")
+        return self.session.turn_count
+
+    async def _begin_after(self, engine: Engine, turn: NewTurn) -> None:
+        """Store the turn that moves the window's beginning."""
+        engine.take(await self._recorder.store([turn]))
+        await self._refresh()
+        self._measure()
+
+    def _idle_engine(self) -> Engine:
+        if self.read_only:
+            raise ReadOnly("This session is open to read only.", "Fork it to go on from here.")
+        if self.busy:
+            raise LoomError("An exchange is running.", "Wait for it, or interrupt it with Esc.")
+        if self._engine is None:
+            raise self.problem or LoomError("The model is still being made ready.", "Try again in a moment.")
+        return self._engine
+
+    # The session as a thing
+
+    async def rename(self, title: str) -> None:
+        if self.session_id is None:
+            raise LoomError("The session begins with your first message.", "Name it after that.")
+        await self._store.rename_session(self.session_id, title)
+        await self._refresh()
+
+    async def fork(self, turn_number: int | None = None) -> str:
+        """A new session with the turns up to `turn_number` (all if None): its id. This one stays as it is."""
+        if self.session_id is None:
+            raise LoomError("Nothing has been said yet.")
+        return await self._store.fork_session(self.session_id, turn_number)
+
+    async def export(self, path: str = "") -> Path:
+        """Write the session to a file, in the form that its ending names (`.md`, `.json`, `.html`), mode 0600.
+
+        A relative path is one in the workspace. Raises ExportError if it is there already or cannot be written.
+        """
+        from loom.interchange.export import export_session
+
+        session = self.session
+        if session is None:
+            raise LoomError("Nothing has been said yet.")
+        turns = await self._store.get_range(session.id, 1, session.turn_count)
+        return await asyncio.to_thread(export_session, self._export_path(session, path), session, turns)
+
+    def _export_path(self, session: Session, path: str) -> Path:
+        if not path:
+            return self._bench.locations.exports / f"{session.reference}-{session.turn_count}.md"
+        return self._workspace / Path(path).expanduser()
+
+    async def close(self) -> None:
+        """Interrupt what runs, store what there is of it, give the session up."""
+        self._closing = True
+        if self._preparing is not None:
+            await asyncio.shield(self._preparing)
+        if self._running is not None and not self._running.done():
+            self.interrupt()
+            await asyncio.wait([self._running])
+        if self.session_id is not None and not self.read_only:
+            await self._store.release_lease(self.session_id)
+
+
+def _parsed(document: str) -> dict[str, object]:
+    import json
+
+    try:
+        data = json.loads(document)
+    except json.JSONDecodeError:
+        return {}
+    return data if isinstance(data, dict) else {}

@@ -1,0 +1,90 @@
+"""What each request is made of: assembled before it is sent, recorded, and made smaller when it does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import RetryModelRequest
+from pydantic_ai.messages import ModelResponse
+from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.tools import RunContext
+
+from loom.context.assembly import Assembly
+from loom.context.manifests import manifest_of
+from loom.context.window import Window
+from loom.cowork.events import Listener, Notice, WindowTrimmed
+from loom.cowork.recorder import Recorder
+from loom.cowork.requests import RequestLog
+from loom.models.errors import is_overflow
+
+
+class Windowing(AbstractCapability[None]):
+    """Puts the window in the place of the run's own messages, for each request anew."""
+
+    def __init__(
+        self,
+        window: Window,
+        recorder: Recorder,
+        requests: RequestLog,
+        count: Callable[[str], int],
+        listener: Listener,
+        exchange: int,
+        model_name: str,
+    ) -> None:
+        super().__init__()
+        self._window = window
+        self._recorder = recorder
+        self._requests = requests
+        self._count = count
+        self._listener = listener
+        self._exchange = exchange
+        self._model_name = model_name
+        self._shrunk = False
+
+    # Here and not in `before_model_request`: this runs again for a second attempt after an overflow.
+    async def prepare_model_request(
+        self, ctx: RunContext[None], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        assembly = self._window.assemble(ctx.messages)
+        await self._record(assembly)
+        if assembly.notice:
+            self._listener(Notice("warning", assembly.notice))
+        return replace(request_context, messages=assembly.messages)
+
+    async def _record(self, assembly: Assembly) -> None:
+        """Keep what the request was made of, and say what left the window for it. Raises NotSaved."""
+        await self._requests.add(
+            lambda session_id, request: manifest_of(
+                assembly,
+                session_id=session_id,
+                request=request,
+                exchange=self._exchange,
+                model_name=self._model_name,
+                window=self._window.budget.window,
+            )
+        )
+        receipt = assembly.receipt
+        if receipt is not None:
+            self._window.add(await self._recorder.store([receipt.turn(self._count)]))
+            self._listener(WindowTrimmed(receipt.first_turn, receipt.last_turn, receipt.line))
+
+    async def after_model_request(
+        self, ctx: RunContext[None], *, request_context: ModelRequestContext, response: ModelResponse
+    ) -> ModelResponse:
+        self._window.report(response.usage.input_tokens)
+        await self._requests.reported(response.usage.input_tokens, response.usage.cache_read_tokens)
+        return response
+
+    async def on_model_request_error(
+        self, ctx: RunContext[None], *, request_context: ModelRequestContext, error: Exception
+    ) -> ModelResponse:
+        if is_overflow(error) and not self._shrunk:
+            self._shrunk = True
+            self._window.overflowed()
+            self._listener(
+                Notice("warning", "The provider says that this does not fit its window: sent once more, smaller.")
+            )
+            raise RetryModelRequest from error
+        raise error

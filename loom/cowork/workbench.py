@@ -1,0 +1,66 @@
+"""What every session of one program shares: the archive, the settings, the token counter."""
+
+from __future__ import annotations
+
+import logging
+import os
+import traceback
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from loom.archive import ConversationStore
+from loom.config import Settings
+from loom.context.tokens import TokenCounter
+from loom.errors import LoomError
+from loom.locations import Locations
+from loom.models.secrets import scrub
+
+
+class HomeUnusable(LoomError):
+    """loom's own folder cannot be made or written."""
+
+
+@dataclass(slots=True)
+class Workbench:
+    """Opened once a program, closed at its end."""
+
+    locations: Locations
+    settings: Settings
+    store: ConversationStore
+    counter: TokenCounter = field(default_factory=TokenCounter)
+
+    @classmethod
+    async def open(cls, locations: Locations, settings: Settings) -> Workbench:
+        """Make loom's home if needed and open the archive.
+
+        Raises HomeUnusable, or an ArchiveError that says what is wrong with the database and what to do.
+        """
+        try:
+            locations.prepare()
+        except OSError as error:
+            raise HomeUnusable(
+                f"{locations.home} cannot be used: {error.strerror or error}.",
+                "Make it writable, or set LOOM_HOME to another folder.",
+            ) from error
+        return cls(locations, settings, await ConversationStore.open(locations.archive))
+
+    @property
+    def forbidden(self) -> tuple[Path, ...]:
+        """Folders that no tool may touch: an innocent read of the database cancels its locks."""
+        return (self.locations.home,)
+
+    def log_fault(self, error: BaseException) -> None:
+        """Keep where a fault of loom's own came from in `loom.log`, without secrets. Never raises."""
+        lines = traceback.format_exception(error)
+        entry = f"{datetime.now(UTC).isoformat()}\n{scrub(''.join(lines))}\n"
+        try:
+            descriptor = os.open(self.locations.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            with os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace") as log:
+                log.write(entry)
+        except OSError as failure:
+            # The fault itself is on the screen already; a log that cannot be written must not hide it.
+            logging.getLogger(__name__).warning("loom.log cannot be written: %s", failure)
+
+    async def close(self) -> None:
+        await self.store.close()

@@ -1,0 +1,181 @@
+"""Write-through inside a run: nothing happens next until what happened is in the archive."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from pydantic_ai.capabilities import AbstractCapability, on_event
+from pydantic_ai.messages import (
+    FunctionToolCallEvent,
+    FunctionToolResultEvent,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.tools import RunContext
+
+from loom.archive import NewTurn, Turn
+from loom.archive.records import TurnKind, TurnStatus
+from loom.context.messages import turns_from_request, turns_from_response
+from loom.context.window import Window
+from loom.cowork.events import Listener, Notice, ToolFinished, ToolStarted
+from loom.cowork.recorder import Recorder
+from loom.cowork.streaming import StreamedAnswer
+from loom.models.endings import cut_short
+
+
+class WriteThrough(AbstractCapability[None]):
+    """Stores each response before a tool runs, each tool result before the next request, and, when the run is cut,
+    what there was of them."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        listener: Listener,
+        window: Window,
+        count: Callable[[str], int],
+        answer: StreamedAnswer,
+        measure: Callable[[], None],
+    ) -> None:
+        super().__init__()
+        self._recorder = recorder
+        self._listener = listener
+        self._window = window
+        self._count = count
+        self._answer = answer
+        self._measure = measure
+        self._stored_messages = 1  # the run begins with the prompt, which is stored already
+        self._calls: dict[str, Turn] = {}
+        self._answered: set[str] = set()
+        self._started_at: dict[str, float] = {}
+        self.turns: list[Turn] = []
+        """Every turn of the run so far, ascending."""
+
+    def running(self, call_id: str) -> None:
+        """The call was let through and runs now: its duration counts from here."""
+        self._started_at[call_id] = time.monotonic()
+
+    async def before_model_request(
+        self, ctx: RunContext[None], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        await self._store_requests(ctx.messages)
+        return request_context
+
+    async def _store_requests(self, messages: Sequence[ModelMessage]) -> None:
+        """Store what no event told of: feedback that the library itself puts into a request."""
+        for message in messages[self._stored_messages :]:
+            if isinstance(message, ModelRequest):
+                left = [part for part in message.parts if not self._known(part)]
+                if left:
+                    await self._store(turns_from_request(replace(message, parts=left), self._count))
+        self._stored_messages = len(messages)
+
+    def _known(self, part: object) -> bool:
+        if isinstance(part, UserPromptPart):
+            return True
+        return isinstance(part, ToolReturnPart) and part.tool_call_id in self._answered
+
+    async def after_model_request(
+        self, ctx: RunContext[None], *, request_context: ModelRequestContext, response: ModelResponse
+    ) -> ModelResponse:
+        cut = cut_short(response)
+        status = TurnStatus.PARTIAL if cut else TurnStatus.COMPLETE
+        await self.store_response(response, status)
+        if cut:
+            self._listener(Notice("warning", cut))
+        return response
+
+    async def store_response(self, response: ModelResponse, status: TurnStatus) -> None:
+        """Store a response, whole or cut, in place of its draft. Raises NotSaved."""
+        await self._recorder.settle_draft()
+        self._answer.clear()
+        stored = await self._store(turns_from_response(response, self._count, status=status))
+        for turn in stored:
+            for call in turn.tool_calls or ():
+                self._calls[call["id"]] = turn
+                # Some local servers begin their call ids anew in every response.
+                self._answered.discard(call["id"])
+                self._started_at.pop(call["id"], None)
+
+    @on_event(FunctionToolCallEvent)
+    async def _called(self, ctx: RunContext[None], event: FunctionToolCallEvent) -> None:
+        call = event.part
+        turn = self._calls.get(call.tool_call_id)
+        self._listener(
+            ToolStarted(call.tool_call_id, call.tool_name, call.args_as_dict(), turn.turn_number if turn else 0)
+        )
+
+    @on_event(FunctionToolResultEvent)
+    async def _returned(self, ctx: RunContext[None], event: FunctionToolResultEvent) -> None:
+        await self._store_result(event.part)
+
+    async def _store_result(self, part: object) -> None:
+        if not isinstance(part, ToolReturnPart) or part.tool_call_id in self._answered:
+            return
+        for turn in await self._store(turns_from_request(ModelRequest(parts=[part]), self._count)):
+            self._finished(part.tool_call_id, turn)
+
+    def _finished(self, call_id: str, turn: Turn) -> None:
+        self._answered.add(call_id)
+        began = self._started_at.get(call_id, time.monotonic())
+        self._listener(ToolFinished(call_id, turn, round((time.monotonic() - began) * 1000)))
+
+    async def settle(self, messages: Sequence[ModelMessage]) -> None:
+        """Store what an interrupted or failed run left: the answer as far as it came, results that no event
+        announced, and a word for every call that got no result. Raises NotSaved."""
+        await self._recorder.settle_draft()
+        for part in _since_last_response(messages):
+            if isinstance(part, ToolReturnPart) and part.tool_call_id in self._calls:
+                await self._store_result(part)
+        last = messages[-1] if messages else None
+        if isinstance(last, ModelResponse) and last.state == "interrupted" and not self._holds(last):
+            await self.store_response(last, TurnStatus.INTERRUPTED)
+        elif streamed := self._answer.turns():
+            self._answer.clear()
+            await self._store(streamed)
+        for call_id, turn in self._calls.items():
+            if call_id not in self._answered:
+                await self._store_unanswered(call_id, turn)
+
+    def _holds(self, response: ModelResponse) -> bool:
+        calls = [part.tool_call_id for part in response.parts if isinstance(part, ToolCallPart)]
+        return bool(calls) and all(call in self._calls for call in calls)
+
+    async def _store_unanswered(self, call_id: str, turn: Turn) -> None:
+        call = next(c for c in turn.tool_calls or () if c["id"] == call_id)
+        ran = call_id in self._started_at
+        words = "Interrupted while it ran: it may have taken effect." if ran else "Interrupted before it ran."
+        result = NewTurn(
+            role="tool",
+            kind=TurnKind.TOOL_RESULT,
+            status=TurnStatus.INTERRUPTED,
+            content=words,
+            tool_call_id=call_id,
+            tool_name=call["name"],
+            token_count=self._count(words),
+        )
+        for stored in await self._store([result]):
+            self._finished(call_id, stored)
+
+    async def _store(self, turns: Sequence[NewTurn]) -> list[Turn]:
+        stored = await self._recorder.store(turns)
+        self._window.add(stored)
+        self.turns.extend(stored)
+        self._measure()
+        return stored
+
+
+def _since_last_response(messages: Sequence[ModelMessage]) -> list[object]:
+    """The parts of the requests behind the last response: what the tools gave since."""
+    parts: list[object] = []
+    for message in reversed(messages):
+        if isinstance(message, ModelResponse):
+            break
+        parts[:0] = message.parts
+    return parts

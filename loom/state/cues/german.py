@@ -1,0 +1,60 @@
+"""German."""
+
+from loom.state.cues.cue import Cues, cue
+
+_IMPERATIVE = r"""(?:verwende|nutze|benutze|nimm|schreibe?|lass|lege?|mache?|führe?|ändere?|änder|fasse?
+    |teste|prüfe?|committe|commite|pushe?
+    |lösche?|füge?|antworte|halte?|achte|frage?|speichere?|logge|rühre?|importiere|bearbeite|rufe?|setze?
+        |baue?|arbeite|erstelle|entferne
+    |verändere?|editiere|sorge?|gib|ruf)"""
+
+CUES = Cues(
+    orders=cue(
+        rf"""
+        {_IMPERATIVE}\b[^,]*\b(?:nie|niemals|immer(?!\ (?:noch|wieder))|stets|ausschließlich
+            |nicht(?!\ nur)|keine?[nmrs]?|statt|anstatt|anstelle|lieber)\b
+        | (?:verwende|nutze|benutze|nimm|schreibe?|ändere?|bearbeite|antworte|importiere
+            |committe)\b[^,]*\bnur\b
+        | (?:niemals|nie|immer(?!\ (?:noch|wieder))|stets|nur|auf\ keinen\ fall|keinesfalls)\ .*\w+en\W*$
+        | .*\bnicht\ (?:mehr\ )?(?:anfassen|ändern|verändern|löschen|benutzen|verwenden|committen|pushen
+            |umbenennen|anrühren)\W*$
+        | keine?\ (?:neuen?|weiteren?|zusätzlichen?|externen?|globalen?)\ (?!fehler|ergebnisse|meldungen
+            |änderungen)
+        | vermeide\b | bevorzuge\b | ich\ bevorzuge\b | ich\ möchte\ keine?\b | ich\ will\ keine?\b
+            | ich\ ziehe\b.*\bvor\b
+        | ab\ (?:jetzt|sofort|heute)\b | von\ (?:jetzt|nun)\ an\b | in\ zukunft\b | künftig\b
+        | ich\ (?:will|möchte|wünsche\ mir),?\ dass\ du\b.*\b(?:immer|nie|niemals|nur|nicht|keine?\w*)\b
+        | frage?\ (?:mich\ )?(?:immer\ |erst\ |vorher\ )?bevor\b
+        """
+    ),
+    rules=cue(
+        r"""
+        \b(?:muss|müssen|musst)\ \w
+        | \b(?:darf|dürfen|darfst)\b.*\b(?:nicht|keine?[nmrs]?|nie|niemals|nur)\b
+        | \b(?:soll|sollen|sollst|sollte|sollten)\b.*\b(?:nie|niemals|immer|nur)\b
+        | \bbitte\ (?:\w+\ )?(?:immer(?!\ (?:noch|wieder))|nie|niemals|nur|nicht|keine?[nmrs]?|stets)\b
+        | \b(?:ist|sind)\ (?:verboten|tabu)\b
+        """
+    ),
+    choices=cue(
+        r"""
+        (?:für\ [^,]{1,40}?\ )?(?:
+          wir\ (?:nehmen|setzen\ auf|bleiben\ bei|gehen\ mit|machen\ (?:das|es)\ mit|wechseln\ (?:zu|auf)
+              |entscheiden\ uns|einigen\ uns|behalten)\b
+        | (?:dann\ )?nehmen\ wir\b | bleiben\ wir\ bei\b
+        | lass(?:t)?\ uns\ .*(?:nehmen|verwenden|nutzen|benutzen|einsetzen|bleiben|wechseln|behalten
+            |umsteigen)\W*$
+        | (?:wir\ haben|ich\ habe|das\ team\ hat)\ (?:(?:uns|mich|sich)\b.*\b(?:entschieden|geeinigt)
+            |beschlossen|entschieden)\b
+        | (?:entscheidung|entschieden|beschluss)\s*:\s*\w )
+        """
+    ),
+    doubts=cue(
+        r"""
+        \b(?:ich|wir|er|sie)\ (?:muss|müssen)\b
+        | \bmuss\ (?:wohl|ja|doch|eine?|der|die|das|am|an|irgend\w*)\b
+        | \b(?:noch\ nicht|nicht)\ entschieden\b
+        | \b\w+\ (?:sagt|sagte|meint|meldet|behauptet)\b
+        """
+    ),
+)
