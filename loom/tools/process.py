@@ -1,0 +1,208 @@
+"""A program in a session of its own, from its start to the end of its whole process group."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loom.tools.offloop import settled
+
+GRACE = 2.0
+"""Seconds between the request to end and the end."""
+
+LINGER = 1.0
+"""Seconds that what a finished command started may go on writing (`… > >(tee log)`)."""
+
+_CHUNK = 65_536
+_POLL = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended."""
+
+    exit_code: int | None
+    """None when a signal or the time-out ended it."""
+    signal: int | None
+    timed_out: bool
+    left_behind: bool
+    """True when it had left processes running; they were ended."""
+    duration_ms: int
+
+
+async def run_program(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    seconds: float,
+    take: Callable[[bytes], bool],
+) -> Ended:
+    """Run a program with standard input closed. `take` is given output and errors as they come, in their order, and
+    says whether it wants more.
+
+    When the time (`seconds`) is up, when `take` has enough, or when the caller is cancelled, the process group is asked
+    to end and after GRACE killed; this returns (or raises CancelledError) after its end. A process that makes itself a
+    session of its own leaves the group and is not followed. Raises OSError if the program cannot be started.
+    """
+    began = time.monotonic()
+    read_end, write_end = os.pipe()
+    output = _Output(read_end, take)
+    try:
+        process = await _start(command, folder, environment, write_end)
+        group = _Group(process)
+        try:
+            timed_out = not await group.ended_within(seconds, output.enough)
+            left_behind = await group.lingers(output.at_end) if group.leader.done() else False
+        finally:
+            await settled(group.end())
+    finally:
+        output.close()
+    code = process.returncode
+    by_signal = -code if code is not None and code < 0 else None
+    duration = round((time.monotonic() - began) * 1000)
+    exit_code = None if timed_out or by_signal is not None else code
+    return Ended(exit_code, by_signal, timed_out, left_behind, duration)
+
+
+async def _start(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], output: int
+) -> asyncio.subprocess.Process:
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *command,
+            cwd=folder,
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await settled(_end_at_once(starting))
+        raise
+    finally:
+        # After the child has its copy: from here on the end of the output is the end of its writers.
+        os.close(output)
+
+
+async def _end_at_once(starting: "asyncio.Future[asyncio.subprocess.Process]") -> None:
+    with contextlib.suppress(OSError):
+        await _Group(await starting).end()
+
+
+class _Group:
+    """A running program and all that it started and that stayed in its process group."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._id = process.pid
+        self.leader = asyncio.ensure_future(process.wait())
+
+    async def ended_within(self, seconds: float, enough: "asyncio.Future[None]") -> bool:
+        """False when the time was up first."""
+        either: set[asyncio.Future[Any]] = {self.leader, enough}
+        done, _ = await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
+
+    async def lingers(self, at_end: "asyncio.Future[None]") -> bool:
+        """True when, the leader gone, others are still there after they had their time."""
+        if not self._alive():
+            return False
+        await asyncio.wait({at_end}, timeout=LINGER)
+        return not await self._gone_within(LINGER / 4)
+
+    async def end(self) -> None:
+        """Ask all of them to end, then make them."""
+        if self.leader.done() and not self._alive():
+            return
+        self._send(signal.SIGTERM)
+        if not await self._gone_within(GRACE):
+            self._send(signal.SIGKILL)
+            await self._gone_within(GRACE)
+        await self.leader
+
+    async def _gone_within(self, seconds: float) -> bool:
+        until = time.monotonic() + seconds
+        while not self.leader.done() or self._alive():
+            if time.monotonic() > until:
+                return False
+            await asyncio.wait({self.leader}, timeout=_POLL)
+            if self.leader.done():
+                await asyncio.sleep(_POLL)
+        return True
+
+    def _send(self, which: signal.Signals) -> None:
+        # PermissionError: all that is left runs as somebody else (sudo) and is out of our hands.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._id, which)
+
+    def _alive(self) -> bool:
+        try:
+            os.killpg(self._id, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return not _only_zombies(self._id)
+
+
+def _only_zombies(group: int) -> bool:
+    """True when every process of the group has ended and only waits to be noticed, which in a container without an
+    init is for ever. False where there is no /proc to ask."""
+    seen = False
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text("utf-8", "replace").rpartition(")")[2].split()
+        except OSError:
+            continue
+        if len(fields) > 2 and int(fields[2]) == group:
+            seen = True
+            if fields[0] not in "ZX":
+                return False
+    return seen
+
+
+class _Output:
+    """The read end of a pipe, drained by the event loop without ever waiting for it."""
+
+    def __init__(self, descriptor: int, take: Callable[[bytes], bool]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._descriptor = descriptor
+        self._take = take
+        self.enough: asyncio.Future[None] = self._loop.create_future()
+        self.at_end: asyncio.Future[None] = self._loop.create_future()
+        os.set_blocking(descriptor, False)
+        self._loop.add_reader(descriptor, self._read)
+
+    def _read(self) -> bool:
+        """One piece at a time, so that a flood leaves the loop its turns; False when there is none now."""
+        try:
+            data = os.read(self._descriptor, _CHUNK)
+        except BlockingIOError:
+            return False
+        if not data:
+            self._loop.remove_reader(self._descriptor)
+            if not self.at_end.done():
+                self.at_end.set_result(None)
+            return False
+        if not self.enough.done() and not self._take(data):
+            self.enough.set_result(None)
+        return True
+
+    def close(self) -> None:
+        """Take what is still in the pipe (at most its capacity) and let go of it."""
+        for _ in range(32):
+            if not self._read():
+                break
+        self._loop.remove_reader(self._descriptor)
+        os.close(self._descriptor)
+        self.enough.cancel()
+        self.at_end.cancel()

@@ -1,0 +1,121 @@
+"""A recalled turn as text: the head that cites it, and as much of what it says as is wanted."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from loom.archive.records import Turn, TurnStatus
+from loom.text import storable
+
+MAX_NAME = 80
+MAX_ARGUMENT = 120
+MAX_ARGUMENTS = 300
+"""Characters of a tool's name, of one argument, and of all arguments of a call, in a head."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """One turn in an answer."""
+
+    turn_number: int
+    head: str
+    """`[Turn 12] user: (2026-01-15 14:30)`."""
+    text: str
+    """All that the turn says."""
+    match: tuple[int, int] | None = None
+    """Where in `text` what was looked for is; None for turns that are only shown beside."""
+    rank: int = 0
+    """Of a match: 1 is the best."""
+    from_tool: bool = False
+    start: int = 0
+    stop: int | None = None
+    """The part of `text` that is shown; None is its end."""
+    session: str = ""
+    """Reference of another session than the one that asks."""
+
+    @property
+    def is_cut(self) -> bool:
+        return self.start > 0 or (self.stop is not None and self.stop < len(self.text))
+
+    def around_match(self, chars: int) -> "Recalled":
+        """Cut to about `chars` characters: with the match in their middle, or from the beginning."""
+        if chars >= len(self.text):
+            return replace(self, start=0, stop=None)
+        first, last = self.match or (0, 0)
+        # Of a match larger than the room its beginning is shown.
+        middle = (first + min(last, first + chars)) // 2 if self.match else 0
+        start = max(0, min(middle - chars // 2, len(self.text) - chars))
+        return replace(self, start=start, stop=start + chars)
+
+    def written(self) -> str:
+        """The head, and the shown part indented below it: no line of it can be taken for another turn's head."""
+        stop = len(self.text) if self.stop is None else min(self.stop, len(self.text))
+        shown = self.text[self.start : stop]
+        lines = [f"  {line}" for line in shown.splitlines()]
+        if not self.text:
+            lines = ["  (nothing)"]
+        elif lines:
+            lines[0] = f"  {'…' if self.start else ''}{lines[0][2:]}"
+            lines[-1] += "…" if stop < len(self.text) else ""
+        if self.is_cut:
+            lines.append(f"  {self._how_cut(stop)}")
+        return "\n".join([self.head, *lines])
+
+    def _how_cut(self, stop: int) -> str:
+        whole = f"{len(self.text):,} characters, {self.text.count(chr(10)) + 1:,} lines"
+        shown = f"[{whole}" if stop <= self.start else f"[characters {self.start:,}–{stop:,} of {whole}"
+        if self.session:
+            return f"{shown}]"
+        offset = stop if stop < len(self.text) else 0
+        return f"{shown}; more: action=range start_turn={self.turn_number} offset={offset}]"
+
+
+def recalled(turn: Turn, arguments: Mapping[str, Any] | str | None = None) -> Recalled:
+    """A turn, whole. `arguments` are those of the call that a tool turn answers, where they are known."""
+    text = text_of(turn)
+    return Recalled(turn.turn_number, head_of(turn, arguments), text, from_tool=turn.role == "tool")
+
+
+def text_of(turn: Turn) -> str:
+    """What a turn says; a call says its name and arguments."""
+    parts = [turn.content] if turn.content else []
+    parts += [call_text(call) for call in turn.tool_calls or ()]
+    return storable("\n".join(parts))
+
+
+def call_text(call: Mapping[str, Any], limit: int | None = None) -> str:
+    """`read_file(path="src/auth.py")`, its arguments clipped when there is a limit."""
+    return f"{_clipped(str(call.get('name', '?')), limit and MAX_NAME)}({_arguments(call.get('arguments'), limit)})"
+
+
+def head_of(turn: Turn, arguments: Mapping[str, Any] | str | None = None) -> str:
+    if turn.role == "tool":
+        who = "tool:" + call_text({"name": turn.tool_name or "?", "arguments": arguments or {}}, MAX_ARGUMENTS)
+    else:
+        who = f"{turn.role}:"
+    status = "" if turn.status == TurnStatus.COMPLETE else turn.status.value
+    return made_head(turn.turn_number, who, turn.created_at, status)
+
+
+def made_head(number: int, who: str, created_at: str, *notes: str) -> str:
+    when = created_at[:16].replace("T", " ")
+    return f"[Turn {number}] {who} ({', '.join([when, *filter(None, notes)])})"
+
+
+def _arguments(arguments: Any, limit: int | None) -> str:
+    if isinstance(arguments, str):
+        return _clipped(json.dumps(arguments, ensure_ascii=False), limit)
+    if not isinstance(arguments, Mapping):
+        return ""
+    each = None if limit is None else MAX_ARGUMENT
+    words = (f"{name}={_clipped(json.dumps(value, ensure_ascii=False), each)}" for name, value in arguments.items())
+    return _clipped(storable(", ".join(words)), limit)
+
+
+def _clipped(text: str, limit: int | None) -> str:
+    return text if limit is None or len(text) <= limit else text[:limit] + "…"
+
+
+Counter = Callable[[str], int]
+"""Tokens of a text."""

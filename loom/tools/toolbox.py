@@ -1,0 +1,66 @@
+"""Every tool of one workspace, as the rest of loom takes them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from loom.config import Settings
+from loom.tools.change import Changes
+from loom.tools.edit_file import EditFile
+from loom.tools.find_files import FindFiles
+from loom.tools.git import Git
+from loom.tools.list_directory import ListDirectory
+from loom.tools.outcome import Effect, ToolSpec
+from loom.tools.paths import Workspace
+from loom.tools.read_file import ReadFile
+from loom.tools.recall import Recall, RecallSource
+from loom.tools.search_text import SearchText
+from loom.tools.shell import Shell
+from loom.tools.write_file import WriteFile
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The tools, in the order in which a model is told of them (which never changes inside a session)."""
+
+    specs: tuple[ToolSpec, ...]
+
+    @property
+    def by_name(self) -> Mapping[str, ToolSpec]:
+        return {spec.name: spec for spec in self.specs}
+
+    def __iter__(self) -> Iterator[ToolSpec]:
+        return iter(self.specs)
+
+    def __getitem__(self, name: str) -> ToolSpec:
+        """The tool of that name. Raises KeyError."""
+        return self.by_name[name]
+
+
+def build_toolbox(
+    workspace: Path,
+    settings: Settings,
+    recall: RecallSource,
+    count: Callable[[str], int],
+    *,
+    forbidden: Sequence[Path] = (),
+) -> Toolbox:
+    """The tools over one workspace. `count` gives the tokens of a text; `forbidden` are folders that no tool opens
+    (loom's own home), inside the workspace or not."""
+    place = Workspace(workspace, forbidden)
+    changes = Changes(place)
+    write, edit = WriteFile(changes), EditFile(changes)
+    shell, git = Shell(place, settings), Git(place, settings)
+    return Toolbox(
+        (
+            ToolSpec("list_directory", ListDirectory(place).list_directory, Effect.READ),
+            ToolSpec("read_file", ReadFile(place).read_file, Effect.READ),
+            ToolSpec("find_files", FindFiles(place).find_files, Effect.READ),
+            ToolSpec("search_text", SearchText(place).search_text, Effect.READ),
+            ToolSpec("write_file", write.write_file, Effect.WRITE, write.preview),
+            ToolSpec("edit_file", edit.edit_file, Effect.WRITE, edit.preview),
+            ToolSpec("shell_execute", shell.shell_execute, Effect.EXECUTE, shell.preview),
+            ToolSpec("git_command", git.git_command, Effect.EXECUTE, git.preview),
+            ToolSpec("conversation_recall", Recall(recall, settings, count).conversation_recall, Effect.READ),
+        )
+    )

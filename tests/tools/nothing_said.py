@@ -1,0 +1,28 @@
+"""A conversation in which nothing was said, for tools that do not ask about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loom.archive.records import SearchHit, Turn
+from loom.tools.recall import Scope
+
+
+class NothingSaid:
+    async def search(self, query: str, scope: Scope, limit: int) -> Sequence[SearchHit]:
+        return ()
+
+    async def turns(self, first: int, last: int) -> list[Turn]:
+        return []
+
+    async def tool_turns(self, name: str, limit: int) -> list[Turn]:
+        return []
+
+    async def call(self, tool_call_id: str) -> Turn | None:
+        return None
+
+    async def summary(self) -> str:
+        return "session: {}"
+
+    async def turn_count(self) -> int:
+        return 0

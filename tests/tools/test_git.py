@@ -1,0 +1,177 @@
+"""git runs by itself when it only reads, and then nothing else runs with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loom.config import Settings
+from loom.tools.outcome import Preview, ToolFailure, ToolOutcome
+from loom.tools.toolbox import Toolbox, build_toolbox
+from tests.support.checkout import git
+from tests.tools.nothing_said import NothingSaid
+
+
+async def run(tools: Toolbox, *args: str) -> ToolOutcome:
+    return await tools["git_command"].function(list(args))
+
+
+async def preview(tools: Toolbox, *args: str) -> Preview | None:
+    ask = tools["git_command"].preview
+    assert ask is not None
+    return await ask({"args": list(args)})
+
+
+async def shown(tools: Toolbox, *args: str) -> Preview:
+    found = await preview(tools, *args)
+    assert found is not None
+    return found
+
+
+async def test_reading_runs_by_itself(git_tools: Toolbox, checkout: Path) -> None:
+    (checkout / "README.md").write_text("changed\n")
+    assert await preview(git_tools, "status", "--short") is None
+    outcome = await run(git_tools, "status", "--short")
+    assert outcome.content == " M README.md"
+    assert outcome.facts["command"] == "git status --short"
+    assert outcome.facts["exit_code"] == 0
+    assert "commit" not in outcome.facts
+    assert "+changed" in (await run(git_tools, "diff")).content
+    assert "Begin" in (await run(git_tools, "log", "--oneline", "-5")).content
+    assert "Ann" in (await run(git_tools, "blame", "src/auth.py")).content
+
+
+async def test_reading_takes_no_locks_and_writes_nothing(git_tools: Toolbox, checkout: Path) -> None:
+    index = checkout / ".git/index"
+    (checkout / "README.md").touch()
+    before = index.read_bytes()
+    await run(git_tools, "status")
+    await run(git_tools, "diff")
+    assert index.read_bytes() == before
+
+
+async def test_a_commit_is_a_fact(git_tools: Toolbox, checkout: Path) -> None:
+    (checkout / "new.txt").write_text("new\n")
+    question = await shown(git_tools, "commit", "-m", "Add new: it's here")
+    assert question.body == """git commit -m 'Add new: it'"'"'s here'"""
+    assert f"in {checkout}" in question.title
+    await run(git_tools, "add", "-A")
+    outcome = await run(git_tools, "commit", "-m", "Add new: it's here")
+    assert outcome.facts["commit"] == git(checkout, "rev-parse", "HEAD").strip()
+    assert outcome.facts["subject"] == "Add new: it's here"
+
+
+async def test_a_commit_that_failed_is_none(git_tools: Toolbox, checkout: Path) -> None:
+    outcome = await run(git_tools, "commit", "-m", "Nothing")
+    assert outcome.facts["exit_code"] == 1
+    assert "commit" not in outcome.facts
+    assert "[exit code 1]" in outcome.content
+    outcome = await run(git_tools, "commit", "--allow-empty", "--dry-run", "-m", "Nothing")
+    assert "commit" not in outcome.facts
+
+
+async def test_a_commit_without_a_message_does_not_wait_for_an_editor(git_tools: Toolbox, checkout: Path) -> None:
+    outcome = await run(git_tools, "commit", "--allow-empty")
+    assert outcome.facts["exit_code"] == 1
+    assert "empty commit message" in outcome.content
+
+
+async def test_the_first_commit_of_all_is_a_fact(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = build_toolbox(root, Settings(), NothingSaid(), len)
+    await run(tools, "init", "-q")
+    git(root, "config", "user.name", "Ann")
+    git(root, "config", "user.email", "ann@example.org")
+    outcome = await run(tools, "commit", "--allow-empty", "-m", "First")
+    assert outcome.facts["subject"] == "First"
+
+
+async def test_previews_change_nothing(git_tools: Toolbox, checkout: Path) -> None:
+    before = git(checkout, "for-each-ref"), git(checkout, "status", "--porcelain")
+    for args in (["commit", "--allow-empty", "-m", "x"], ["branch", "x"], ["checkout", "-b", "y"], ["reset", "--hard"]):
+        await shown(git_tools, *args)
+    assert (git(checkout, "for-each-ref"), git(checkout, "status", "--porcelain")) == before
+
+
+async def test_always_is_for_one_subcommand_and_never_for_a_dangerous_form_of_it(git_tools: Toolbox) -> None:
+    add, add_more = await shown(git_tools, "add", "a"), await shown(git_tools, "add", "b")
+    commit, push = await shown(git_tools, "commit", "-m", "x"), await shown(git_tools, "push")
+    forced = await shown(git_tools, "push", "--force")
+    configured = await shown(git_tools, "-c", "core.hooksPath=x", "commit", "-m", "x")
+    alias = await shown(git_tools, "shiny", "a")
+    assert add.scope_key == add_more.scope_key
+    assert len({p.scope_key for p in (add, commit, push, forced, configured, alias)}) == 6
+    assert alias.scope_key != (await shown(git_tools, "shiny", "b")).scope_key
+    assert "force" in forced.warning
+    assert not add.warning
+
+
+async def test_outside_a_repository_reading_says_so(tools: Toolbox, root: Path) -> None:
+    with pytest.raises(ToolFailure, match="not in a git repository"):
+        await run(tools, "status")
+    (root / "a").write_text("a")
+    with pytest.raises(ToolFailure, match="not in a git repository"):
+        await run(tools, "diff", "a", ".gitignore")
+
+
+async def test_no_program_of_the_repository_runs_while_reading(git_tools: Toolbox, checkout: Path) -> None:
+    trap = checkout / "trap.sh"
+    trap.write_text(f"#!/bin/sh\ntouch {checkout}/SPRUNG\ncat\n")
+    trap.chmod(0o755)
+    settings = {
+        "core.fsmonitor": str(trap), "core.pager": str(trap), "core.editor": str(trap), "core.hooksPath": str(checkout),
+        "diff.external": str(trap), "diff.x.textconv": str(trap), "diff.x.command": str(trap), "pager.log": str(trap),
+        "gpg.program": str(trap), "log.showSignature": "true", "alias.status": f"!{trap}", "alias.st": f"!{trap}",
+        "core.sshCommand": str(trap), "interactive.diffFilter": str(trap), "pretty.mine": "%GG",
+        "format.pretty": "%GG",
+    }  # fmt: skip
+    for name, value in settings.items():
+        git(checkout, "config", name, value)
+    (checkout / ".gitattributes").write_text("* diff=x\n")
+    (checkout / "README.md").write_text("changed\n")
+    (checkout / "post-index-change").symlink_to(trap)
+    for args in (
+        ["status"], ["diff"], ["diff", "--cached"], ["log", "-p"], ["log", "--oneline"], ["show"], ["blame",
+        "README.md"],
+        ["grep", "-n", "return"], ["ls-files", "-m"], ["log", "--pretty=mine"], ["branch", "-a"], ["stash", "list"],
+        ["show", "HEAD:README.md"], ["rev-parse", "HEAD"], ["cat-file", "-p", "HEAD:README.md"], ["diff", "HEAD"],
+        ["shortlog", "-s", "HEAD"], ["for-each-ref"], ["describe", "--always"], ["log", "--stat"], ["tag"],
+        ["remote", "-v"],
+    ):  # fmt: skip
+        assert await preview(git_tools, *args) is None, args
+        await run(git_tools, *args)
+        assert not (checkout / "SPRUNG").exists(), args
+
+
+async def test_filters_of_the_repository_make_reading_the_work_tree_ask(git_tools: Toolbox, checkout: Path) -> None:
+    assert await preview(git_tools, "status") is None
+    git(checkout, "config", "filter.x.clean", "touch SPRUNG; cat")
+    question = await shown(git_tools, "status")
+    assert "own settings" in question.warning
+    assert await preview(git_tools, "log") is None
+    git(checkout, "config", "--unset", "filter.x.clean")
+    git(checkout, "config", "core.worktree", "/")
+    assert await preview(git_tools, "diff") is not None
+    assert not (checkout / "SPRUNG").exists()
+
+
+async def test_variables_that_point_git_elsewhere_do_not_count(
+    git_tools: Toolbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("GIT_TRACE", str(tmp_path / "trace"))
+    assert "Begin" in (await run(git_tools, "log", "--oneline")).content
+    assert not (tmp_path / "trace").exists()
+    assert (await run(git_tools, "commit", "--allow-empty", "-m", "x")).facts["exit_code"] == 0
+
+
+async def test_words_that_are_no_arguments_are_refused(git_tools: Toolbox) -> None:
+    for args in ([], ["git"], ["log", "a\0b"]):
+        with pytest.raises(ToolFailure):
+            await run(git_tools, *args)
+    assert "Begin" in (await run(git_tools, "git", "log")).content
+
+
+async def test_nothing_is_interpreted_by_a_shell(git_tools: Toolbox, checkout: Path) -> None:
+    await run(git_tools, "log", "--grep=$(touch SPRUNG); touch SPRUNG")
+    assert not (checkout / "SPRUNG").exists()

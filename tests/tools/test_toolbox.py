@@ -1,0 +1,60 @@
+"""The tools are those that a model is told of, and their schemas are small."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from loom.tools.outcome import Effect
+from loom.tools.toolbox import Toolbox
+
+EFFECTS = {
+    "list_directory": Effect.READ,
+    "read_file": Effect.READ,
+    "find_files": Effect.READ,
+    "search_text": Effect.READ,
+    "write_file": Effect.WRITE,
+    "edit_file": Effect.WRITE,
+    "shell_execute": Effect.EXECUTE,
+    "git_command": Effect.EXECUTE,
+    "conversation_recall": Effect.READ,
+}
+
+
+def test_every_tool_is_there_with_its_effect(tools: Toolbox) -> None:
+    assert {spec.name: spec.effect for spec in tools} == EFFECTS
+    assert list(tools.by_name) == list(EFFECTS)
+
+
+def test_what_changes_something_can_be_previewed(tools: Toolbox) -> None:
+    assert all((spec.preview is None) == (spec.effect is Effect.READ) for spec in tools)
+
+
+def test_a_model_is_told_of_every_argument_in_few_words(tools: Toolbox) -> None:
+    from pydantic_ai import Tool
+
+    size = 0
+    for spec in tools:
+        tool = Tool(
+            spec.function,
+            name=spec.name,
+            takes_ctx=False,
+            docstring_format="google",
+            require_parameter_descriptions=True,
+        )
+        schema = tool.function_schema.json_schema
+        assert tool.description
+        assert all(field["description"] for field in schema["properties"].values())
+        size += len(json.dumps(schema)) + len(tool.description)
+    assert size < 5_000
+
+
+def test_the_room_is_imported_without_anything_heavy() -> None:
+    script = (
+        "import sys, loom.tools.toolbox\n"
+        "heavy = ('pydantic_ai', 'tiktoken', 'textual', 'pydantic', 'pathspec')\n"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
