@@ -132,9 +132,19 @@ class Window:
                 break
             # Twice as many each time: what was read is laid out anew at each step.
             limit *= 2
-        if turns and self.left_to < turns[0].turn_number - 1:
-            # Full before its beginning was reached.
-            self._contents.move(left_to=turns[0].turn_number - 1)
+        if turns:
+            self._begin_at_most_full(turns[0].turn_number - 1)
+
+    def _begin_at_most_full(self, before: int) -> None:
+        """Let the window begin behind turn `before` at the earliest, and later if more was read than there is room for
+        (rows of imports do not say how long they are)."""
+        ends = [before, *(held.last_turn for held in self._contents.held[:-1])]
+        for left_to in ends:
+            if left_to > self.left_to:
+                self._contents.move(left_to=left_to)
+            if self._used() <= self._room():
+                break
+        self._contents.let_go()
 
     def _take(self, page: Sequence[ExchangeSize]) -> Sequence[ExchangeSize]:
         room = self._room() - self._used()
@@ -145,9 +155,8 @@ class Window:
         return page
 
     def _room(self) -> int:
-        """How full a resumed window may become: as full as it was, where a receipt says where it began."""
-        marks = self._meter.marks()
-        return marks.full if self.left_to else marks.low
+        """How full a resumed window may become: as full as it can have been."""
+        return self._meter.marks().full
 
     # A request
 

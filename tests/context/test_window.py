@@ -341,7 +341,7 @@ class TestResume:
         resumed = a_window()
         await resumed.load(rows.sizes, rows.exchanges)
         marks = resumed.budget.marks(200)
-        assert resumed.usage().used >= marks.low and resumed.holds(600) and not resumed.holds(1)
+        assert marks.low <= resumed.usage().used <= marks.full + 300 and resumed.holds(600) and not resumed.holds(1)
         resumed.add(rows.ask("go on"))
         assert resumed.assemble().tokens <= marks.high
 

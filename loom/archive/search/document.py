@@ -1,0 +1,124 @@
+"""What a turn is searched and shown by: its decoded text, and whether it may be found at all."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from loom.archive.search.marks import facets_of, marks_of
+from loom.archive.search.words import Terms, terms_of
+
+RECALL_TOOL = "conversation_recall"
+COLUMNS = "id, session_id, turn_number, exchange, role, kind, status, content, tool_calls, tool_name, created_at"
+"""What `TurnRow` is made of, for the SELECTs of this package."""
+
+FINDABLE = f"kind NOT IN ('receipt', 'note') AND NOT (role = 'tool' AND coalesce(tool_name, '') = '{RECALL_TOOL}')"
+"""SQL: which turns may be found; recall calls, whose query would match itself, are left out by `text` below."""
+
+TURN_BITS = 26
+_SECOND = (1 << TURN_BITS) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """The columns of a turn that searching reads."""
+
+    id: int
+    session_id: str
+    turn_number: int
+    exchange: int
+    role: str
+    kind: str
+    status: str
+    content: str | None
+    tool_calls: str | None
+    tool_name: str | None
+    created_at: str
+
+    @property
+    def text(self) -> str:
+        """The whole decoded text: content, then each call's name and arguments. Empty if it may not be found."""
+        if self.tool_calls is None:
+            return self.content or ""
+        calls = _calls(self.tool_calls)
+        if calls and all(call.get("name") == RECALL_TOOL for call in calls):
+            return self.content or ""
+        shown = [self.content] if self.content else []
+        return "\n".join([*shown, *(_call_text(call) for call in calls)])
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the index keeps of one turn."""
+
+    place: int
+    at: int
+    characters: int
+    marks: int
+    terms: Terms
+    facets: frozenset[str]
+
+
+def place_of(key: int, turn_number: int) -> int:
+    """One number for a turn: places of a session follow each other, as its turns do."""
+    return key << TURN_BITS | turn_number
+
+
+def key_of(place: int) -> int:
+    return place >> TURN_BITS
+
+
+def turn_of(place: int) -> int:
+    return place & _SECOND
+
+
+def entry_of(row: TurnRow, key: int) -> Entry | None:
+    """What the index keeps of a turn, None if it has no text."""
+    text = row.text
+    if not text:
+        return None
+    named = f"{text}\n{row.tool_name}" if row.tool_name else text
+    return Entry(
+        place=place_of(key, row.turn_number),
+        at=seconds(row.created_at),
+        characters=len(text),
+        marks=marks_of(row.role, row.kind, text),
+        terms=terms_of(named),
+        facets=facets_of(row.role, row.tool_name, text),
+    )
+
+
+def seconds(timestamp: str) -> int:
+    """Seconds since 1970 of an ISO timestamp; 0 of a text that is none."""
+    try:
+        return int(datetime.fromisoformat(timestamp).timestamp())
+    except (ValueError, OverflowError, OSError):
+        return 0
+
+
+def _calls(tool_calls: str) -> list[dict[str, Any]]:
+    try:
+        calls = json.loads(tool_calls)
+    except ValueError:
+        return [{"name": "", "arguments": tool_calls}]
+    return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+
+
+def _call_text(call: dict[str, Any]) -> str:
+    arguments = call.get("arguments", "")
+    if isinstance(arguments, str):
+        try:
+            decoded = json.loads(arguments)
+        except ValueError:
+            decoded = arguments
+        arguments = decoded
+    name = str(call.get("name") or "")
+    if not isinstance(arguments, dict):
+        return f"{name} {_plain(arguments)}".strip()
+    return "\n".join([name, *(f"{key}: {_plain(value)}" for key, value in arguments.items())])
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

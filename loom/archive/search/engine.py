@@ -1,0 +1,141 @@
+"""Full-text search for the event loop: every statement and every score happens in worker threads."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from loom.archive.database import connect
+from loom.archive.records import SearchPage
+from loom.archive.search.indexer import Indexer
+from loom.archive.search.lookup import Request, search
+
+_WORKERS = 2
+"""One for what the person types, one for what the model looks up."""
+
+
+class Abandoned(Exception):
+    """Ends a search in its worker thread after its caller was cancelled: nobody waits for the answer any more."""
+
+
+class SearchEngine:
+    """Searches one archive, and keeps its index. `start` first, `close` last; for one event loop."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._indexer = Indexer(path)
+        self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="loom-search")
+        self._idle: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+
+    async def start(self) -> None:
+        """Starts indexing in the background."""
+        self._indexer.start()
+        self._indexer.wake()
+
+    def notify(self, rowid: int) -> None:
+        """A turn was appended (`rowid` is its `conversation_turns.id`). Returns at once."""
+        self._indexer.wake()
+
+    async def settle(self) -> bool:
+        """Waits until every turn appended so far is in the index; False if that failed."""
+        return await asyncio.to_thread(self._indexer.settle)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        session_id: str | None = None,
+        workspace: str | None = None,
+        limit: int = 10,
+        roles: Sequence[str] | None = None,
+        tools: Sequence[str] | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> SearchPage:
+        """The turns that match best, best first: of one session, of a workspace's sessions, or of all.
+
+        Any text is a query. `before` and `after` are dates as the filters of the same names take them. A turn is
+        found from the moment its append returned. Cancelling the caller ends the search in its thread as well.
+        Raises ArchiveError if the archive cannot be opened, sqlite3.Error if it cannot be read.
+        """
+        request = Request(
+            query=query,
+            session_id=session_id,
+            workspace=workspace,
+            limit=limit,
+            roles=tuple(roles or ()),
+            tools=tuple(tools or ()),
+            before=before,
+            after=after,
+        )
+        job = _Job(request)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._workers, self._run, job)
+        except asyncio.CancelledError:
+            job.abandon()
+            raise
+
+    async def close(self) -> None:
+        """Ends indexing after the batch it is at, and closes every connection."""
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self._indexer.stop()
+        if self._indexer.ident is not None:
+            self._indexer.join()
+        self._workers.shutdown(wait=True, cancel_futures=True)
+        while self._idle:
+            self._idle.pop().close()
+
+    def _run(self, job: _Job) -> SearchPage:
+        job.check()
+        with self._lock:
+            connection = self._idle.pop() if self._idle else None
+        connection = connection or connect(self._path, readonly=True)
+        try:
+            return job.run(connection, self._indexer)
+        finally:
+            with self._lock:
+                self._idle.append(connection)
+
+
+class _Job:
+    """One search, which may be abandoned from another thread at any time."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._abandoned = threading.Event()
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+
+    def check(self) -> None:
+        if self._abandoned.is_set():
+            raise Abandoned
+
+    def abandon(self) -> None:
+        """Stops the statement that is running and everything after it."""
+        self._abandoned.set()
+        with self._lock:
+            if self._connection is not None:
+                self._connection.interrupt()
+
+    def run(self, connection: sqlite3.Connection, indexer: Indexer) -> SearchPage:
+        with self._lock:
+            self._connection = connection
+        try:
+            return search(connection, self._request, self.check)
+        except sqlite3.DatabaseError as error:
+            self.check()
+            if isinstance(error, sqlite3.OperationalError) and "search_" not in str(error):
+                raise
+            # The index is damaged or half gone. It is derived: answer from the turns, and make it anew.
+            indexer.distrust()
+            return search(connection, self._request, self.check, use_index=False)
+        finally:
+            with self._lock:
+                self._connection = None

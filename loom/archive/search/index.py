@@ -1,0 +1,200 @@
+"""Keeping the full-text index: made when missing, filled in small batches, exact through its watermark."""
+
+from __future__ import annotations
+
+import sqlite3
+from importlib.resources import files
+
+from loom.archive.migrations import statements
+from loom.archive.search.document import COLUMNS, FINDABLE, Entry, TurnRow, entry_of, place_of
+from loom.archive.search.marks import ROLES, role_facet
+from loom.archive.transactions import transaction
+
+VERSION = 1
+"""Raised whenever words.py, stems.py, marks.py or document.py give other terms: the index is then made anew."""
+
+BATCH_TURNS = 128
+BATCH_CHARACTERS = 200_000
+"""A batch ends at either limit, so that the write lock is held for a few milliseconds."""
+
+_TABLES = ("search_terms", "search_name_pieces", "search_names", "search_marks", "search_sessions", "search_progress")
+_NEXT = f"SELECT {COLUMNS} FROM conversation_turns WHERE id > ? ORDER BY id"  # noqa: S608
+_FINDABLE_IDS = f"SELECT id FROM conversation_turns WHERE id > ? AND id <= ? AND {FINDABLE}"  # noqa: S608
+
+
+def index_schema() -> str:
+    """The SQL that makes the index's tables where they are missing."""
+    return files("loom.archive.search").joinpath("schema.sql").read_text("utf-8")
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Makes the tables where any is missing, and makes all of them anew where they are of another version."""
+    if watermark(connection) is None:
+        rebuild(connection)
+
+
+def rebuild(connection: sqlite3.Connection) -> None:
+    """Makes the tables anew, empty; `index_batch` fills them."""
+    with transaction(connection):
+        for table in _TABLES:
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in statements(index_schema()):
+            connection.execute(statement)
+        connection.execute("INSERT INTO search_progress VALUES (1, ?, 0)", (VERSION,))
+
+
+def watermark(connection: sqlite3.Connection) -> int | None:
+    """The id of the last turn that is in the index; None if the index is missing, in part or of another version."""
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE name GLOB 'search_*'")}
+    if not tables.issuperset(_TABLES):
+        return None
+    row = connection.execute("SELECT version, watermark FROM search_progress WHERE id = 1").fetchone()
+    return None if row is None or row[0] != VERSION else int(row[1])
+
+
+def is_sound(connection: sqlite3.Connection) -> bool:
+    """Whether the index holds together; SQLite reads a damaged one as an empty one, without an error. Takes long for
+    a large index. One that is missing is sound: it will be made."""
+    if watermark(connection) is None:
+        return True
+    try:
+        for table in ("search_terms", "search_name_pieces"):
+            connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")  # noqa: S608
+        (marked,) = connection.execute("SELECT count(*) FROM search_marks").fetchone()
+        (counted,) = connection.execute("SELECT coalesce(sum(turns), 0) FROM search_sessions").fetchone()
+        roles = " OR ".join(f'"{role_facet(role)}"' for role in ROLES)
+        (held,) = connection.execute(
+            "SELECT count(*) FROM search_terms WHERE search_terms MATCH ?", (f"facets : ({roles})",)
+        ).fetchone()
+    except sqlite3.DatabaseError:
+        return False
+    return bool(marked == counted == held)
+
+
+def index_batch(connection: sqlite3.Connection) -> bool:
+    """Indexes the next few turns; False when there were none.
+
+    Reading and taking apart happen before the write lock is asked for. Another process may have done the same
+    batch meanwhile: then nothing is written, and the next call goes on from its watermark.
+    """
+    prepare(connection)
+    start = watermark(connection) or 0
+    rows = _next_rows(connection, start)
+    if not rows:
+        return False
+    findable = {row[0] for row in connection.execute(_FINDABLE_IDS, (start, rows[-1].id))}
+    entries = [(row, entry_of(row, 0)) for row in rows if row.id in findable]
+    with transaction(connection):
+        if watermark(connection) == start:
+            _write(connection, [(row, entry) for row, entry in entries if entry is not None])
+            connection.execute("UPDATE search_progress SET watermark = ? WHERE id = 1", (rows[-1].id,))
+    return True
+
+
+def _next_rows(connection: sqlite3.Connection, start: int) -> list[TurnRow]:
+    rows: list[TurnRow] = []
+    characters = 0
+    for values in connection.execute(_NEXT, (start,)):
+        row = TurnRow(*values)
+        rows.append(row)
+        characters += len(row.content or "") + len(row.tool_calls or "")
+        if len(rows) >= BATCH_TURNS or characters >= BATCH_CHARACTERS:
+            break
+    return rows
+
+
+def _write(connection: sqlite3.Connection, entries: list[tuple[TurnRow, Entry]]) -> None:
+    keys: dict[str, int] = {}
+    placed: list[tuple[int, Entry]] = []
+    for row, entry in entries:
+        # A purge may have taken the turn since it was read: its words must not come back.
+        if connection.execute("SELECT 1 FROM conversation_turns WHERE id = ?", (row.id,)).fetchone() is None:
+            continue
+        if row.session_id not in keys:
+            keys[row.session_id] = _key(connection, row.session_id)
+        placed.append((place_of(keys[row.session_id], row.turn_number), entry))
+        connection.execute(
+            "UPDATE search_sessions SET turns = turns + 1, characters = characters + ? WHERE key = ?",
+            (entry.characters, keys[row.session_id]),
+        )
+    placed.sort(key=lambda item: item[0])  # FTS5 writes a segment early when a rowid goes back
+    for place, entry in placed:
+        connection.execute(
+            "INSERT INTO search_marks VALUES (?, ?, ?, ?)", (place, entry.at, entry.characters, entry.marks)
+        )
+        connection.execute(
+            "INSERT INTO search_terms (rowid, words, parts, names, facets) VALUES (?, ?, ?, ?, ?)",
+            (place, *_columns(entry)),
+        )
+        for name in entry.terms.names:
+            _add_name(connection, name)
+
+
+def _key(connection: sqlite3.Connection, session_id: str) -> int:
+    connection.execute("INSERT OR IGNORE INTO search_sessions (session_id) VALUES (?)", (session_id,))
+    row = connection.execute("SELECT key FROM search_sessions WHERE session_id = ?", (session_id,)).fetchone()
+    return int(row[0])
+
+
+def _columns(entry: Entry) -> tuple[str, str, str, str]:
+    terms = entry.terms
+    return _column(terms.words), _column(terms.parts), _column(terms.names), _column(entry.facets)
+
+
+def _column(terms: frozenset[str]) -> str:
+    return " ".join(sorted(terms))
+
+
+def _add_name(connection: sqlite3.Connection, name: str) -> None:
+    added = connection.execute("INSERT OR IGNORE INTO search_names (name) VALUES (?)", (name,))
+    if added.rowcount:
+        connection.execute("INSERT INTO search_name_pieces (rowid, name) VALUES (?, ?)", (added.lastrowid, name))
+
+
+def forget(connection: sqlite3.Connection, session_id: str) -> None:
+    """Takes a session out of the index, leaving none of its words in it; called inside the transaction of a purge,
+    before the turns are deleted. Secure deletion of the freed pages is the connection's `secure_delete`."""
+    end = watermark(connection)
+    row = (
+        None
+        if end is None
+        else connection.execute("SELECT key FROM search_sessions WHERE session_id = ?", (session_id,)).fetchone()
+    )
+    if row is None:
+        return
+    key = int(row[0])
+    names: set[str] = set()
+    turns = connection.execute(
+        f"SELECT {COLUMNS} FROM conversation_turns WHERE session_id = ? AND id <= ? AND {FINDABLE}",  # noqa: S608
+        (session_id, end),
+    )
+    for values in turns.fetchall():
+        entry = entry_of(TurnRow(*values), key)
+        if entry is None:
+            continue
+        connection.execute(
+            "INSERT INTO search_terms (search_terms, rowid, words, parts, names, facets)"
+            " VALUES ('delete', ?, ?, ?, ?, ?)",
+            (entry.place, *_columns(entry)),
+        )
+        names.update(entry.terms.names)
+    connection.execute(
+        "DELETE FROM search_marks WHERE place BETWEEN ? AND ?", (place_of(key, 0), place_of(key + 1, 0) - 1)
+    )
+    connection.execute("DELETE FROM search_sessions WHERE key = ?", (key,))
+    for name in names:
+        _drop_unused_name(connection, name)
+    for table in ("search_terms", "search_name_pieces"):
+        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608
+
+
+def _drop_unused_name(connection: sqlite3.Connection, name: str) -> None:
+    used = connection.execute(
+        "SELECT 1 FROM search_terms WHERE search_terms MATCH ? LIMIT 1", ('names : "' + name.replace('"', '""') + '"',)
+    ).fetchone()
+    row = connection.execute("SELECT id FROM search_names WHERE name = ?", (name,)).fetchone()
+    if used is None and row is not None:
+        connection.execute(
+            "INSERT INTO search_name_pieces (search_name_pieces, rowid, name) VALUES ('delete', ?, ?)", (row[0], name)
+        )
+        connection.execute("DELETE FROM search_names WHERE id = ?", (row[0],))

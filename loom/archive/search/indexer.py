@@ -1,0 +1,111 @@
+"""The thread that keeps the index up to date while turns are appended."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+from loom.archive.database import connect, pragma
+from loom.archive.errors import ArchiveError
+from loom.archive.migrations import MIGRATIONS
+from loom.archive.search.index import index_batch, rebuild
+
+_GATHER = 0.2
+"""Seconds between an append and its indexing: the turns of one step of a conversation go in one batch."""
+_REST = 1.0
+"""Rest after a batch, in lengths of that batch: half of the time belongs to everybody else."""
+_RETRY = 5.0
+"""Seconds until the next try after a failure (a full disk, a database locked for long)."""
+
+
+class Indexer(threading.Thread):
+    """Indexes what is behind the watermark whenever it is woken. Without it searches are as exact, and slower."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(name="loom-index", daemon=True)
+        self._path = path
+        self._changed = threading.Condition()
+        self._wanted = 0  # counts calls of `wake`
+        self._done = 0  # how many of them the last finished pass had seen
+        self._stopped = threading.Event()
+        self._damaged = False
+        self.error: Exception | None = None
+        """Why the last pass failed; None after one that did not."""
+
+    def wake(self) -> int:
+        """There may be turns to index. Returns at once, with a number to `settle` for."""
+        with self._changed:
+            self._wanted += 1
+            self._changed.notify_all()
+            return self._wanted
+
+    def distrust(self) -> None:
+        """A search found the index damaged: make it anew."""
+        self._damaged = True
+        self.wake()
+
+    def stop(self) -> None:
+        """Ends the thread after the batch it is at; call `join` to wait for that."""
+        self._stopped.set()
+        self.wake()
+
+    def settle(self) -> bool:
+        """Blocks until everything appended so far is indexed, or cannot be; whether it is."""
+        wanted = self.wake()
+        with self._changed:
+            self._changed.wait_for(lambda: self._done >= wanted or self._stopped.is_set())
+        return self.error is None and not self._stopped.is_set()
+
+    def run(self) -> None:
+        connection: sqlite3.Connection | None = None
+        try:
+            while not self._stopped.is_set():
+                seen = self._wanted
+                try:
+                    connection = connection or self._open()
+                    self._catch_up(connection)
+                    self.error = None
+                except (sqlite3.Error, ArchiveError) as error:
+                    # The turns are safe and searches scan what is missing here, so nobody need be stopped by this.
+                    self.error = error
+                    self._damaged = self._damaged or _is_damage(error)
+                self._rest(seen)
+        finally:
+            if connection is not None:
+                connection.close()
+
+    def _rest(self, seen: int) -> None:
+        """Waits until there is something to do again."""
+        with self._changed:
+            self._done = seen
+            self._changed.notify_all()
+            self._changed.wait_for(
+                lambda: self._wanted > seen or self._stopped.is_set(), None if self.error is None else _RETRY
+            )
+        self._stopped.wait(_GATHER)
+
+    def _open(self) -> sqlite3.Connection:
+        connection = connect(self._path)
+        if int(pragma(connection, "user_version")) > len(MIGRATIONS):
+            connection.close()
+            raise ArchiveError("A newer loom keeps the index of this archive.")
+        # A batch that a power cut takes is indexed again: only the turns themselves need waiting for the disk.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
+
+    def _catch_up(self, connection: sqlite3.Connection) -> None:
+        if self._damaged:
+            rebuild(connection)
+            self._damaged = False
+        begun = time.monotonic()
+        while not self._stopped.is_set() and index_batch(connection):
+            self._stopped.wait((time.monotonic() - begun) * _REST)
+            begun = time.monotonic()
+
+
+def _is_damage(error: Exception) -> bool:
+    return isinstance(error, sqlite3.DatabaseError) and not isinstance(
+        error, sqlite3.OperationalError | sqlite3.IntegrityError | sqlite3.ProgrammingError
+    )

@@ -1,0 +1,113 @@
+"""What is noted of a turn at indexing beside its words: who spoke, and what kind of sentence it is.
+
+Marks are bits in one number, so that ranking reads them without the text. They are cues for English; a turn in
+another language has none and loses nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+
+ROLES = ("user", "assistant", "tool", "system")
+_ROLE_BITS = 3
+TIME = 4
+"""Says when: `yesterday`, `in May`, `two weeks ago`."""
+NUMBER = 8
+"""Says how many."""
+PREFERENCE = 16
+"""The user says what they like, chose or want rather than something else."""
+RULE_FACET = "is:rule"
+"""A standing instruction of the user: `always …`, `never …`, `from now on …`; a facet, to be found by."""
+QUESTION = 64
+"""Short and ends with a question: its answer stands in the next turn."""
+LONG_QUESTION = 128
+"""Ends with a question after a paragraph of statements."""
+SUMMARY = 256
+
+SHORT_QUESTION = 160
+LONGEST_QUESTION = 300
+
+_TIME = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|recently|ago|since"
+    r"|(?:last|next|this) (?:night|morning|week|weekend|month|year|day|summer|winter|spring|fall|autumn)"
+    r"|(?:last |next )?(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|just (?:got|finished|started|came|went|had)"
+    r"|january|february|march|april|june|july|august|september|october|november|december"
+    r"|(?:19|20)\d\d|\d+(?:st|nd|rd|th)"
+    r"|(?:\d+|a|one|two|three|four|five|six|seven|eight|nine|ten|few|couple)(?: of)?"
+    r" (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?))\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|couple|few"
+    r"|several|once|twice|both|half)\b",
+    re.IGNORECASE,
+)
+_PREFERENCE = re.compile(
+    r"\b(?:i(?:'d|’d| would)?(?: really| also| always)? (?:prefer|like|love|hate|dislike|chose|decided|want|need|aim)"
+    r"|i(?:'ve|’ve| have) (?:chosen|decided)|instead of|rather than|my preference"
+    r"|i (?:don['’]t|do not) (?:like|want))\b",
+    re.IGNORECASE,
+)
+_RULE = re.compile(
+    r"(?:^|[.!?]\s+|\n)(?:please |and |so |but )?(?:always|never|from now on|whenever i|do not ever|don['’]t ever)\b"
+    r"|\bwhen(?:ever)? i ask\b",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\[[^\]\n]{0,400}\]\s*$")
+_SPOKEN = re.compile(r"([A-Z][\w'-]{1,24})(?: [A-Z][\w'-]{1,24})?: ")
+_ADDRESSED = re.compile(r"(?:[^\w\n]*[\w'’]+[^\w\n]+){0,4}?([A-Z][a-z]{2,24})[!,.?]")
+_HEAD = 8_192
+"""Characters looked at for the cues: what a long output says about itself stands at its head."""
+
+
+def marks_of(role: str, kind: str, text: str) -> int:
+    """The marks of a turn; prose cues are looked for in people's and the model's words, not in tool output."""
+    marks = ROLES.index(role) if role in ROLES else len(ROLES) - 1
+    if kind == "summary":
+        marks |= SUMMARY
+    if role == "tool":
+        return marks
+    head = text[:_HEAD]
+    if _TIME.search(head):
+        marks |= TIME
+    if _NUMBER.search(head):
+        marks |= NUMBER
+    if role == "user":
+        marks |= PREFERENCE if _PREFERENCE.search(head) else 0
+    body = _ASIDE.sub("", text[-1_000:]).rstrip() if len(text) <= 1_000 else ""
+    if body.endswith("?"):
+        marks |= QUESTION if len(body) <= SHORT_QUESTION else LONG_QUESTION if len(body) <= LONGEST_QUESTION else 0
+    return marks
+
+
+def role_of(marks: int) -> str:
+    """The role that is noted in the marks."""
+    return ROLES[marks & _ROLE_BITS]
+
+
+def facets_of(role: str, tool_name: str | None, text: str) -> frozenset[str]:
+    """Terms that no query types: role and tool, a standing instruction, who speaks (`James: …`), who is spoken to."""
+    facets = {role_facet(role)}
+    if tool_name:
+        facets.add(tool_facet(tool_name))
+    if role == "user" and _RULE.search(text[:_HEAD]):
+        facets.add(RULE_FACET)
+    if role in ("user", "assistant"):
+        head = text[:200]
+        if spoken := _SPOKEN.match(head):
+            facets.add(f"said:{spoken[1].lower()}")
+            head = head[spoken.end() :]
+        if addressed := _ADDRESSED.match(head):
+            facets.add(f"to:{addressed[1].lower()}")
+    return frozenset(facets)
+
+
+def role_facet(role: str) -> str:
+    """The term that finds the turns of a role; every turn has one."""
+    return f"role:{role}"
+
+
+def tool_facet(name: str) -> str:
+    """The term that finds the turns of a tool."""
+    return "tool:" + "_".join(name.lower().split())

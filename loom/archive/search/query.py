@@ -1,0 +1,173 @@
+"""What a query asks for: words, names, phrases, filters. Any text is a query; none raises."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from loom.archive.search.marks import ROLES
+from loom.archive.search.stems import stem
+from loom.archive.search.stopwords import STOP_STEMS
+from loom.archive.search.words import (
+    cjk_pieces,
+    cjk_runs,
+    fold,
+    is_code_like,
+    parts_of,
+    plain_words,
+    unaccented,
+    words_of,
+)
+from loom.text import storable
+
+MAX_QUERY = 2_000
+"""Characters of a query that are read: more than anyone types, enough for a pasted error."""
+MAX_TERMS = 24
+"""More words than this make a query slower and not better; the longest stay."""
+MAX_NAMES = 8
+
+FILTERS = ("role", "tool", "file", "before", "after", "session")
+"""Every filter, in the order in which completion offers them."""
+
+_FILTER = re.compile(r"(?:(?<=\s)|^)(-?)(" + "|".join(FILTERS) + r'):(?:"([^"]*)"|(\S+))', re.IGNORECASE)
+_QUOTED = re.compile(r'"([^"\n]{1,400})"|“([^”\n]{1,400})”')
+_TICKED = re.compile(r"`([^`\n]{1,400})`")
+_EXCLUDED = re.compile(r"(?:(?<=\s)|^)-([^\W_][\w'’-]{1,63})(?=\s|$)")
+_TOKEN = re.compile(r"[\w./\\:@~+#$%-]{2,}")
+_ENDS = ".:-/\\~+#$%@_,;"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a turn must be to be found, whatever its words."""
+
+    roles: frozenset[str] = frozenset()
+    tools: frozenset[str] = frozenset()
+    files: tuple[str, ...] = ()
+    before: str | None = None
+    after: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of a query: its stem, and the word as typed, folded."""
+
+    stem: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query, taken apart."""
+
+    text: str
+    """As typed, without the filters."""
+    terms: tuple[Term, ...] = ()
+    """Words to look for, stop words left out unless there is nothing else."""
+    pieces: tuple[str, ...] = ()
+    """CJK characters in pairs, or one alone."""
+    names: tuple[str, ...] = ()
+    """Code-like tokens, folded, whole."""
+    phrases: tuple[str, ...] = ()
+    """In double quotes: folded text that a hit must contain."""
+    passages: tuple[str, ...] = ()
+    """Folded text that a hit had better contain as it stands: the query as typed, and what is in back-ticks."""
+    excluded: tuple[str, ...] = ()
+    """Stems that a hit must not have."""
+    filters: Filters = field(default_factory=Filters)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.terms or self.pieces or self.names or self.phrases or self.passages)
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it is a sentence put to somebody rather than words put into a search field."""
+        return self.text.rstrip().endswith("?") and len(self.text.split()) >= 3
+
+
+def parse(raw: str) -> Query:
+    """The query that a text means."""
+    text = storable(raw[:MAX_QUERY]).replace("\x00", " ")
+    filters, text = _take_filters(text)
+    whole = " ".join(text.split())
+    phrases = tuple(dict.fromkeys(_clean(a or b) for a, b in _QUOTED.findall(text)))
+    excluded: tuple[str, ...] = ()
+    spoken = text
+    if _EXCLUDED.sub(" ", text).strip():
+        excluded = tuple(dict.fromkeys(key for word in _EXCLUDED.findall(text) for key in words_of(word)))
+        spoken = _EXCLUDED.sub(" ", text)
+    passages = [_clean(part) for part in _TICKED.findall(text)]
+    if len(words_of(whole)) > 1 or not any(character.isalnum() for character in whole):
+        passages.append(_clean(whole))
+    return Query(
+        text=whole,
+        terms=_terms(spoken),
+        pieces=tuple(dict.fromkeys(piece for run in cjk_runs(spoken) for piece in cjk_pieces(run)))[:MAX_TERMS],
+        names=_names(spoken),
+        phrases=tuple(phrase for phrase in phrases if phrase),
+        passages=tuple(dict.fromkeys(passage for passage in passages if passage)),
+        excluded=excluded,
+        filters=filters,
+    )
+
+
+def _clean(text: str) -> str:
+    return " ".join(fold(text).split())
+
+
+def _terms(text: str) -> tuple[Term, ...]:
+    words = {stem(word): word for word in reversed(plain_words(text))}
+    inner = {stem(part): part for part in plain_words(" ".join(parts_of(text)))}
+    terms = [Term(key, word) for key, word in [*reversed(words.items()), *inner.items()] if word]
+    terms = list({term.stem: term for term in reversed(terms)}.values())[::-1]
+    kept = [term for term in terms if not _is_stop(term)]
+    terms = kept or terms
+    if len(terms) > MAX_TERMS:
+        longest = set(sorted(terms, key=lambda term: len(term.word), reverse=True)[:MAX_TERMS])
+        terms = [term for term in terms if term in longest]
+    return tuple(terms)
+
+
+def _is_stop(term: Term) -> bool:
+    if len(term.word) == 1 and term.word.isascii():
+        return True
+    return term.stem in STOP_STEMS or term.word in STOP_STEMS
+
+
+def _names(text: str) -> tuple[str, ...]:
+    cores = (token.strip(_ENDS) for token in _TOKEN.findall(unaccented(text)))
+    return tuple(dict.fromkeys(core.lower() for core in cores if len(core) > 1 and is_code_like(core)))[:MAX_NAMES]
+
+
+def _take_filters(text: str) -> tuple[Filters, str]:
+    filters = Filters()
+    kept: list[str] = []
+    position = 0
+    for match in _FILTER.finditer(text):
+        value = (match[3] if match[3] is not None else match[4]).strip()
+        changed = None if match[1] or not value else _with(filters, match[2].lower(), value)
+        if changed is None:
+            continue
+        filters = changed
+        kept.append(text[position : match.start()])
+        position = match.end()
+    kept.append(text[position:])
+    return filters, " ".join(kept)
+
+
+def _with(filters: Filters, name: str, value: str) -> Filters | None:
+    """The filters with one more, or None where the value is none of that filter's (it is then searched for)."""
+    if name == "role":
+        roles = frozenset(value.lower().split(","))
+        return replace(filters, roles=filters.roles | roles) if roles <= set(ROLES) else None
+    if name == "tool":
+        return replace(filters, tools=filters.tools | frozenset(value.lower().split(",")))
+    if name == "file":
+        return replace(filters, files=(*filters.files, fold(value)))
+    if name == "before":
+        return replace(filters, before=value)
+    if name == "after":
+        return replace(filters, after=value)
+    return replace(filters, session=value)

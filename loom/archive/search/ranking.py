@@ -1,0 +1,199 @@
+"""The order of the turns found: pure, from evidence, marks and cues.
+
+Each figure was chosen on labelled conversations (tests/bench/recall.py) and is a round number on a plateau, not a
+fit: what it stands for is said beside it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from loom.archive.search.cues import Cues
+from loom.archive.search.dates import closeness
+from loom.archive.search.document import key_of
+from loom.archive.search.evidence import Evidence, Match
+from loom.archive.search.marks import LONG_QUESTION, NUMBER, PREFERENCE, QUESTION, TIME, role_of
+from loom.archive.search.postings import Mark
+
+POOL = 300
+"""Turns that are ranked: those with the most rare words."""
+SPREADING = 100
+"""Of them, the best: only their neighbours are looked at, too."""
+
+K1, B = 1.0, 0.3
+"""BM25 over presence: a word that a turn repeats says no more; a long turn is held against it a little."""
+COVERAGE = 0.5
+"""On top for a turn that has all of the query's words."""
+BESIDE, NEAR = 0.35, 0.12
+"""What a turn inherits of the score of the turn beside it, and of the one after that, in the same sitting."""
+ANSWER = 0.5
+"""What the turn after a short question inherits on top: there stands the answer."""
+ASKING = 0.3
+"""What a short question loses: it asks, it does not tell."""
+SITTING_GAP = 4 * 3600
+"""Seconds without a turn that end a sitting."""
+SITTING = 1.0
+"""On top for a turn of the sitting that matches best; the square of the share for other sittings."""
+SITTING_HALF = 2
+"""Turns with a word that make a sitting half about it."""
+SPEAKER, OTHER_SPEAKER = 0.5, 0.3
+"""On top for who is named to have said it; off for the others."""
+DATE = 1.0
+SAYS_WHEN, SAYS_HOW_MANY = 0.4, 0.3
+"""On top for a turn that has the kind of thing that is asked for."""
+USER = 1.0
+"""On top for what the user said, where nobody is named: their words are few and decide."""
+TOOL = 0.0
+PREFERS = 0.3
+STANDING_RULE = 0.45
+"""What a standing instruction of the user gets of the best score for any question: it bears on all of them."""
+NAMED = 0.5
+"""What is left of the weight of a word that only names the speaker."""
+
+
+def pool_of(evidence: Evidence, passing: Callable[[Iterable[int]], Iterable[int]], limit: int = POOL) -> list[int]:
+    """The places worth ranking of those that pass the filters: by the summed weight of what they have, newest first
+    among equals."""
+    scores: defaultdict[int, float] = defaultdict(float)
+    for match in evidence.matches:
+        weight = match.weight
+        for place, strength in match.strengths.items():
+            scores[place] += weight * strength
+    allowed = passing(place for place in scores if is_allowed(place, evidence))
+    return heapq.nlargest(limit, allowed, key=lambda place: (scores[place], place))
+
+
+def is_allowed(place: int, evidence: Evidence) -> bool:
+    """Whether a turn may be a hit at all."""
+    return place not in evidence.forbidden and (evidence.required is None or place in evidence.required)
+
+
+def beside(pool: Sequence[int], evidence: Evidence) -> set[int]:
+    """The places that may inherit from the best of the pool: two on each side of each."""
+    if is_lookup(evidence):
+        return set()
+    return {place + step for place in pool[:SPREADING] for step in (-2, -1, 1, 2)}
+
+
+def is_lookup(evidence: Evidence) -> bool:
+    """Whether a query is one word, or names alone: what merely stands beside a match is no answer to it."""
+    return sum(not match.literal and not match.within_name for match in evidence.matches) < 2
+
+
+def rank(
+    evidence: Evidence, marks: Mapping[int, Mark], cues: Cues, *, mean_characters: float
+) -> list[tuple[int, float]]:
+    """The turns of `marks` with their scores, best first, the newest first among equals.
+
+    `marks` has the pool and the turns beside it; only turns of it can be found.
+    """
+    words = [_without_name(match, cues) for match in evidence.matches if not match.literal]
+    literals = [match for match in evidence.matches if match.literal]
+    own = _own_scores(words, marks, mean_characters, evidence.total)
+    sittings = _sittings(sorted(marks), marks)
+    scores = _smoothed(own, marks, sittings)
+    shares = _sitting_shares(words, sittings)
+    for place in scores:
+        sitting = 1 + SITTING * shares.get(sittings[place], 0.0) ** 2
+        scores[place] *= sitting * _cue_factor(place, marks[place], cues)
+    for match in literals:
+        for place, strength in match.strengths.items():
+            if place in marks:
+                scores[place] += match.weight * strength
+    best = max(scores.values(), default=0.0)
+    for place in cues.rules & marks.keys():
+        scores[place] += STANDING_RULE * best
+    if is_lookup(evidence):
+        bearing = {place for match in evidence.matches for place in match.strengths}
+        scores = defaultdict(float, {place: score for place, score in scores.items() if place in bearing})
+    found = [(place, score) for place, score in scores.items() if score > 0 and is_allowed(place, evidence)]
+    return sorted(found, key=lambda item: (-item[1], -marks[item[0]].at, -item[0]))
+
+
+def _without_name(match: Match, cues: Cues) -> Match:
+    if match.key not in cues.names:
+        return match
+    return replace(match, weight=match.weight * NAMED)
+
+
+def _own_scores(
+    words: Sequence[Match], marks: Mapping[int, Mark], mean_characters: float, total: float
+) -> dict[int, float]:
+    sums: defaultdict[int, float] = defaultdict(float)
+    for match in words:
+        for place, strength in match.strengths.items():
+            if place in marks:
+                sums[place] += match.weight * strength
+    own = {}
+    for place, value in sums.items():
+        length = marks[place].characters / max(1.0, mean_characters)
+        own[place] = value * (K1 + 1) / (1 + K1 * (1 - B + B * length)) * (1 + COVERAGE * value / (total or 1))
+    return own
+
+
+def _sittings(places: Sequence[int], marks: Mapping[int, Mark]) -> dict[int, int]:
+    """The sitting of each place, numbered: a gap of hours or another session starts a new one."""
+    numbers: dict[int, int] = {}
+    sitting = 0
+    for i, place in enumerate(places):
+        if i:
+            last = places[i - 1]
+            gap = abs(marks[place].at - marks[last].at)
+            sitting += gap > SITTING_GAP or key_of(place) != key_of(last)
+        numbers[place] = sitting
+    return numbers
+
+
+def _smoothed(
+    own: Mapping[int, float], marks: Mapping[int, Mark], sittings: Mapping[int, int]
+) -> defaultdict[int, float]:
+    scores: defaultdict[int, float] = defaultdict(float)
+    for place, value in own.items():
+        sitting = sittings[place]
+        asking = _asking(marks[place].marks)
+        scores[place] += value * (1 - ASKING * asking)
+        for step, share in ((-2, NEAR), (-1, BESIDE), (1, BESIDE + ANSWER * asking), (2, NEAR)):
+            if sittings.get(place + step) == sitting:
+                scores[place + step] += share * value
+    return scores
+
+
+def _asking(marks: int) -> float:
+    return 1.0 if marks & QUESTION else 0.5 if marks & LONG_QUESTION else 0.0
+
+
+def _sitting_shares(words: Sequence[Match], sittings: Mapping[int, int]) -> dict[int, float]:
+    """How well each sitting as a whole matches, against the one that matches best."""
+    sums: defaultdict[int, float] = defaultdict(float)
+    for match in words:
+        counts: defaultdict[int, int] = defaultdict(int)
+        for place in match.strengths:
+            if place in sittings:
+                counts[sittings[place]] += 1
+        for sitting, count in counts.items():
+            sums[sitting] += match.weight * count / (count + SITTING_HALF)
+    best = max(sums.values(), default=0.0) or 1.0
+    return {sitting: value / best for sitting, value in sums.items()}
+
+
+def _cue_factor(place: int, mark: Mark, cues: Cues) -> float:
+    factor = 1.0
+    role = role_of(mark.marks)
+    if cues.said is not None:
+        factor *= 1 + SPEAKER if place in cues.said else 1 - OTHER_SPEAKER
+    elif cues.role is not None:
+        factor *= 1 + SPEAKER if role == cues.role else 1 - OTHER_SPEAKER
+    if not cues.names and cues.role is None:
+        factor *= 1 + USER if role == "user" else 1 + TOOL if role == "tool" else 1
+    if cues.wants_time and mark.marks & TIME:
+        factor *= 1 + SAYS_WHEN
+    if cues.wants_number and mark.marks & NUMBER:
+        factor *= 1 + SAYS_HOW_MANY
+    if cues.wants_advice and mark.marks & PREFERENCE:
+        factor *= 1 + PREFERS
+    if cues.dates:
+        factor *= 1 + DATE * max(closeness(cue, mark.at) for cue in cues.dates)
+    return factor

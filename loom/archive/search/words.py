@@ -1,0 +1,138 @@
+"""The terms of a text: stems of its words, the words inside identifiers, identifiers whole, pieces of CJK runs.
+
+The index and the query go through the same functions, so that whatever was typed is found as it was typed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from loom.archive.search.stems import stem
+
+MAX_WORD = 64
+MAX_NAME = 128
+CHUNK = 32_768
+"""Characters looked at in one go: one call of a regular expression keeps every other thread waiting."""
+
+CJK = "\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
+_CJK_RUN = re.compile(f"[{CJK}]+")
+_WORD = re.compile(r"[^\W_]+")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_NAME = re.compile(r"[\w./\\:@~+#$%-]{2,}")
+_ENDS = ".:-/\\~+#$%@_"
+_JOINS = re.compile(r"[/\\:@#~+$%]+")
+_HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_MIXED = re.compile(r"[a-z]\d|\d[a-z]", re.IGNORECASE)
+_MARKS = re.compile("[\u0300-\u036f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What one text is found by."""
+
+    words: frozenset[str]
+    parts: frozenset[str]
+    """Words inside identifiers, and CJK characters alone and in pairs."""
+    names: frozenset[str]
+    """Identifiers, paths, numbers with letters: whole, lower case, also the components of compound ones."""
+
+
+def fold(text: str) -> str:
+    """Lower case without accents: `Café` is `cafe`. Other scripts keep their marks."""
+    return text.lower() if text.isascii() else unaccented(text).lower()
+
+
+def unaccented(text: str) -> str:
+    """The text without accents, its case kept; full-width letters become plain ones."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
+
+
+def plain_words(text: str) -> list[str]:
+    """A text's words in order, folded, with repetitions; CJK runs are left out."""
+    folded = fold(text)
+    if not folded.isascii():
+        folded = _CJK_RUN.sub(" ", folded)
+    return [word for word in _WORD.findall(folded) if len(word) <= MAX_WORD]
+
+
+def words_of(text: str) -> list[str]:
+    """The stems of `plain_words`."""
+    return [stem(word) for word in plain_words(text)]
+
+
+def cjk_runs(text: str) -> list[str]:
+    """The unbroken CJK runs of a text."""
+    return [] if text.isascii() else _CJK_RUN.findall(unaccented(text))
+
+
+def cjk_pieces(run: str) -> list[str]:
+    """A run's pairs of neighbouring characters, or its only character."""
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def is_code_like(token: str) -> bool:
+    """Whether a token is an identifier, path, flag, version or code rather than a plain word."""
+    return bool(any(mark in token for mark in "_./\\:@#-+~$%") or _HUMP.search(token) or _MIXED.search(token))
+
+
+def names_of(text: str) -> set[str]:
+    """The code-like tokens of a text, folded; of compound ones (`src/auth.py`, `a.b_c`) the components too."""
+    names: set[str] = set()
+    for token in set(_NAME.findall(unaccented(text))):
+        core = token.strip(_ENDS)
+        if len(core) < 2 or not is_code_like(core):
+            continue
+        if len(core) <= MAX_NAME:
+            names.add(core.lower())
+        for component in _JOINS.split(core):
+            _add_component(names, component)
+    return names
+
+
+def _add_component(names: set[str], component: str) -> None:
+    for piece in {component, *component.split(".")}:
+        core = piece.strip(_ENDS)
+        if len(core) > 1 and is_code_like(core):
+            names.add(core[:MAX_NAME].lower())
+
+
+def parts_of(text: str) -> set[str]:
+    """The words inside the code-like words of a text, folded (`refreshToken`: refresh, token)."""
+    parts: set[str] = set()
+    for token in set(_WORD.findall(unaccented(text))):
+        if len(token) <= MAX_NAME and (_HUMP.search(token) or _MIXED.search(token)):
+            parts.update(part.lower() for part in _PART.findall(token) if len(part) > 1)
+    return parts
+
+
+def terms_of(text: str) -> Terms:
+    """Everything that a turn's text is indexed by."""
+    words: set[str] = set()
+    parts: set[str] = set()
+    names: set[str] = set()
+    for chunk in chunks(text):
+        words.update(words_of(chunk))
+        parts.update(stem(part) for part in parts_of(chunk))
+        names.update(names_of(chunk))
+        for run in cjk_runs(chunk):
+            parts.update(run)
+            parts.update(cjk_pieces(run))
+    return Terms(frozenset(words), frozenset(parts), frozenset(names))
+
+
+def chunks(text: str) -> Iterator[str]:
+    """The text in pieces of about `CHUNK` characters, cut at white space where there is any."""
+    start = 0
+    while len(text) - start > CHUNK:
+        end = start + CHUNK
+        gap = max(text.rfind(" ", start + CHUNK // 2, end), text.rfind("\n", start + CHUNK // 2, end))
+        end = gap + 1 if gap > 0 else end
+        yield text[start:end]
+        start = end
+    if start < len(text):
+        yield text[start:]

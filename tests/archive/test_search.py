@@ -1,0 +1,335 @@
+"""Search, as the store's users see it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from loom.archive import ConversationStore, NewTurn
+from loom.archive.records import SearchHit, TurnKind
+from loom.archive.search import SearchEngine
+
+
+async def tell(store: ConversationStore, session: str, *texts: str) -> list[int]:
+    return [await store.append_turn(session, "user", text) for text in texts]
+
+
+async def found(store: ConversationStore, session: str, query: str, **filters: object) -> list[int]:
+    return [hit.turn_number for hit in await store.search_turns(session, query, **filters)]  # type: ignore[arg-type]
+
+
+FILLER = (
+    "We looked at the weather for the trip.",
+    "The garden needs water.",
+    "Let us talk about lunch.",
+    "Nothing else happened today.",
+)
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("The auth module signs a JWT for each login.", "auth JWT"),
+        ("We met at the café by the river.", "café"),
+        ("We met at the café by the river.", "cafe"),
+        ("We met at the CAFE by the river.", "café"),
+        ("設定は日本語で書いてください。", "日本語"),
+        ("設定は日本語で書いてください。", "本語で書"),
+        ("설정을 한국어로 바꿔 주세요", "한국어"),
+        ('The greeter must say "hi" to everybody.', 'say "hi"'),
+        ("Call refreshToken() before it expires.", "refreshToken"),
+        ("Call refreshToken() before it expires.", "refreshtoken"),
+        ("Call refreshToken() before it expires.", "refresh token"),
+        ("Call refreshToken() before it expires.", "refreshTokne"),
+        ("Open src/auth.py and look.", "src/auth.py"),
+        ("Open src/auth.py and look.", "auth.py"),
+        ("rustc says error[E0433]: failed to resolve", "E0433"),
+        ("rustc says error[E0433]: failed to resolve", "what was the E0433 about?"),
+        ("run it with --no-auto-test please", "--no-auto-test"),
+        ("commit 4f2a9c01d77e fixed it", "4f2a9c"),
+        ("We planned the migration.", "planning migrations"),
+        ("I went home and bought bread.", "where did we buy bread"),
+        ("a => b means implication", "=>"),
+        ("Das Gerät läuft über Straße", "uber strasse läuft"),
+        ("файл настроек лежит здесь", "настроек"),
+    ],
+)
+async def test_the_turn_is_found_first(
+    store: ConversationStore, session: str, text: str, query: str, indexed: bool
+) -> None:
+    await tell(store, session, *FILLER[:2])
+    (wanted,) = await tell(store, session, text)
+    await tell(store, session, *FILLER[2:])
+    if indexed:
+        await index_all(store)
+    hits = await store.search_turns(session, query)
+    assert hits[0].turn_number == wanted
+    assert hits[0].content == text
+
+
+async def index_all(store: ConversationStore) -> None:
+    """Everything is in the index, by an engine of its own."""
+    engine = SearchEngine(store.path)
+    await engine.start()
+    assert await engine.settle()
+    await engine.close()
+
+
+async def test_a_turn_is_found_right_after_its_append(store: ConversationStore, session: str) -> None:
+    for i in range(30):
+        (turn,) = await tell(store, session, f"the code word of round {i} is zebra{i}x")
+        assert (await found(store, session, f"zebra{i}x"))[0] == turn
+
+
+async def test_index_and_tail_give_one_answer(store: ConversationStore, session: str) -> None:
+    first = await tell(store, session, "alpha project budget", "the budget of beta")
+    await index_all(store)
+    second = await tell(store, session, "budget again for gamma")
+    assert set(await found(store, session, "budget")) == {*first, *second}
+
+
+async def test_every_turn_is_found_once_whatever_the_state_of_the_index(
+    store: ConversationStore, session: str, archive_path: Path
+) -> None:
+    turns = await tell(store, session, *(f"needle number {i}" for i in range(300)))
+    for _ in range(5):
+        assert sorted(await found(store, session, "needle", limit=400)) == turns
+        await asyncio.sleep(0)
+    await index_all(store)
+    assert sorted(await found(store, session, "needle", limit=400)) == turns
+
+
+async def test_a_deleted_session_is_never_found(store: ConversationStore, session: str, tmp_path: Path) -> None:
+    other = await store.create_session(tmp_path, "offline", "")
+    await tell(store, session, "the secret pancake recipe")
+    await tell(store, other, "another pancake recipe")
+    await index_all(store)
+    await store.delete_session(session)
+    assert {hit.session_id for hit in (await store.search("pancake")).hits} == {other}
+    assert await found(store, session, "pancake") == []
+    await store.restore_session(session)
+    assert {hit.session_id for hit in (await store.search("pancake")).hits} == {session, other}
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+async def test_what_recall_said_and_was_asked_is_never_found(
+    store: ConversationStore, session: str, indexed: bool
+) -> None:
+    (said,) = await tell(store, session, "we chose the flamingo colour")
+    call = {"id": "c1", "name": "conversation_recall", "arguments": {"action": "search", "query": "flamingo"}}
+    await store.append_turn(session, "assistant", None, tool_calls=[call], kind=TurnKind.TOOL_CALL)
+    await store.append_turn(
+        session, "tool", "T1: we chose the flamingo colour", tool_call_id="c1", tool_name="conversation_recall"
+    )
+    await store.append_turn(session, "system", "T1 left the window: flamingo", kind=TurnKind.RECEIPT)
+    await store.append_turn(session, "system", "flamingo error", kind=TurnKind.NOTE)
+    if indexed:
+        await index_all(store)
+    assert await found(store, session, "flamingo") == [said]
+    assert await found(store, session, "conversation_recall") == []
+    assert await found(store, session, "role:tool") == []
+
+
+async def test_a_summary_is_found(store: ConversationStore, session: str) -> None:
+    turn = await store.append_turn(session, "assistant", "In short: the ostrich left.", kind=TurnKind.SUMMARY)
+    assert await found(store, session, "ostrich") == [turn]
+
+
+async def test_decoded_arguments_of_calls_are_found(store: ConversationStore, session: str) -> None:
+    call = {
+        "id": "c1",
+        "name": "write_file",
+        "arguments": {"path": "docs/naïve.md", "content": 'say "こんにちは"\nbye'},
+    }
+    turn = await store.append_turn(session, "assistant", None, tool_calls=[call], kind=TurnKind.TOOL_CALL)
+    raw = {"id": "c2", "name": "shell_execute", "arguments": '{"command": "pytest -k caf\\u00e9"}'}
+    other = await store.append_turn(session, "assistant", None, tool_calls=[raw], kind=TurnKind.TOOL_CALL)
+    for query in ("こんにちは", "docs/naïve.md", "write_file", '"say \\"', "bye"):
+        assert (await found(store, session, query))[0] == turn, query
+    assert (await found(store, session, "café"))[0] == other
+    assert (await store.search_turns(session, "café"))[0].content == "shell_execute\ncommand: pytest -k café"
+
+
+async def fill_filters(store: ConversationStore, session: str) -> None:
+    await store.append_turns(
+        session,
+        [
+            NewTurn(role="user", content="parser question", created_at="2024-03-10T09:00:00.000000Z"),
+            NewTurn(role="assistant", content="parser: see src/parse.py", created_at="2024-03-11T09:00:00.000000Z"),
+            NewTurn(
+                role="tool", content="parser output", tool_name="read_file", created_at="2024-03-12T09:00:00.000000Z"
+            ),
+            NewTurn(role="user", content="parser and lexer", created_at="2024-04-01T09:00:00.000000Z"),
+        ],
+    )
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+@pytest.mark.parametrize(
+    ("query", "turns"),
+    [
+        ("parser role:user", {1, 4}),
+        ("parser role:user,tool", {1, 3, 4}),
+        ("parser tool:read_file", {3}),
+        ("parser file:parse.py", {2}),
+        ("parser file:src/parse.py", {2}),
+        ("parser before:2024-03-11", {1}),
+        ("parser before:2024-03-12T00:00", {1, 2}),
+        ("parser after:2024-04", {4}),
+        ("parser after:2024-03-11 before:2024-04-01", {2, 3}),
+        ("parser -lexer", {1, 2, 3}),
+        ("parser -question -see", {3, 4}),
+        ('"parser and lexer"', {4}),
+        ('"parser output" role:tool', {3}),
+        ("role:user", {1, 4}),
+        ("tool:read_file", {3}),
+        ("file:parse.py", {2}),
+        ("after:2024-03-12", {3, 4}),
+        ("parser session:nosuchsession", set()),
+        ("parser tool:write_file", set()),
+    ],
+)
+async def test_filters_leave_what_they_name(
+    store: ConversationStore, session: str, query: str, turns: set[int], indexed: bool
+) -> None:
+    await fill_filters(store, session)
+    if indexed:
+        await index_all(store)
+    assert set(await found(store, session, query)) == turns
+
+
+async def test_filters_of_the_caller_and_of_the_query_both_hold(store: ConversationStore, session: str) -> None:
+    await fill_filters(store, session)
+    assert set(await found(store, session, "parser", roles=("user",))) == {1, 4}
+    assert set(await found(store, session, "parser role:user", roles=("tool",))) == set()
+    assert set(await found(store, session, "parser", tools=("read_file",))) == {3}
+    assert set(await found(store, session, "parser before:2024-04-01", after="2024-03-11T00:00:00Z")) == {2, 3}
+
+
+async def test_the_scope_is_a_session_a_workspace_or_everything(store: ConversationStore, tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    one, two = [await store.create_session(here, "offline", "") for _ in range(2)]
+    three = await store.create_session(there, "offline", "", title="Kiosk")
+    for session in (one, two, three):
+        await tell(store, session, "the kangaroo plan")
+    await index_all(store)
+    assert {hit.session_id for hit in (await store.search("kangaroo")).hits} == {one, two, three}
+    assert {hit.session_id for hit in (await store.search("kangaroo", workspace=here)).hits} == {one, two}
+    page = await store.search("kangaroo", session_id=three)
+    assert [hit.session_id for hit in page.hits] == [three]
+    assert page.searched_turns == 1
+    details = await store.get_session(three)
+    assert details is not None
+    for name in (details.reference, three[:8], "kiosk"):
+        assert {hit.session_id for hit in (await store.search(f"kangaroo session:{name}")).hits} == {three}
+
+
+async def test_equal_matches_come_newest_first(store: ConversationStore, session: str) -> None:
+    turns = [
+        (await store.append_turn(session, "user", "walrus", created_at=f"2024-0{month}-01T00:00:00.000000Z"))
+        for month in range(1, 6)
+    ]
+    assert await found(store, session, "walrus") == turns[::-1]
+    await index_all(store)
+    assert await found(store, session, "walrus") == turns[::-1]
+
+
+async def test_the_answer_beside_a_question_is_found(store: ConversationStore, session: str) -> None:
+    await tell(store, session, *FILLER)
+    question = await store.append_turn(session, "user", "What is your favourite dish?")
+    answer = await store.append_turn(session, "assistant", "Ramen, with an egg.")
+    await tell(store, session, *FILLER)
+    assert set((await found(store, session, "favourite dish"))[:2]) == {question, answer}
+
+
+async def test_a_snippet_shows_the_match(store: ConversationStore, session: str) -> None:
+    await tell(store, session, "padding words " * 400 + "then the gyroscope broke" + " more words" * 400)
+    (hit,) = await store.search_turns(session, "gyroscope")
+    assert [hit.snippet[a:b] for a, b in hit.highlights] == ["gyroscope"]
+    assert len(hit.snippet) <= 240
+
+
+async def test_the_whole_of_a_huge_turn_is_searched(store: ConversationStore, session: str) -> None:
+    text = "x = 1\n" * 300_000 + "the_last_word\n"
+    await tell(store, session, text, "something else")
+    await index_all(store)
+    hits = await store.search_turns(session, "the_last_word")
+    assert hits[0].turn_number == 1
+    assert "the_last_word" in hits[0].snippet
+
+
+async def test_a_cancelled_search_leaves_the_engine_usable(store: ConversationStore, session: str) -> None:
+    await tell(store, session, *(f"marmot number {i} " * 50 for i in range(200)))
+    tasks = [asyncio.create_task(store.search(f"marmot {i}")) for i in range(20)]
+    await asyncio.sleep(0)
+    for task in tasks:
+        task.cancel()
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    assert all(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes)
+    assert await found(store, session, "marmot 7")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DROP TABLE search_terms",
+        "DROP TABLE search_progress",
+        "DROP TABLE search_marks",
+        "DELETE FROM search_progress",
+        "UPDATE search_progress SET version = 0",
+        "DELETE FROM search_terms_idx",
+    ],
+)
+async def test_a_damaged_or_deleted_index_is_survived_and_made_again(
+    store: ConversationStore, session: str, damage: str
+) -> None:
+    turns = await tell(store, session, "the lighthouse", "another lighthouse", "a lamp")
+    await index_all(store)
+    with closing(sqlite3.connect(store.path)) as intruder:
+        intruder.execute(damage)
+        intruder.commit()
+    engine = SearchEngine(store.path)
+    assert sorted(turn_numbers((await engine.search("lighthouse")).hits)) == turns[:2]
+    await engine.start()
+    assert await engine.settle()
+    assert sorted(turn_numbers((await engine.search("lighthouse")).hits)) == turns[:2]
+    await engine.close()
+
+
+async def test_an_index_beyond_repair_is_done_without(store: ConversationStore, session: str) -> None:
+    turns = await tell(store, session, "the lighthouse", "another lighthouse", "a lamp")
+    await index_all(store)
+    with closing(sqlite3.connect(store.path)) as intruder:
+        intruder.execute("DROP TABLE search_terms_data")
+        intruder.commit()
+    engine = SearchEngine(store.path)
+    await engine.start()
+    await engine.settle()
+    assert sorted(turn_numbers((await engine.search("lighthouse")).hits)) == turns[:2]
+    await engine.close()
+
+
+def turn_numbers(hits: Sequence[SearchHit]) -> list[int]:
+    return [hit.turn_number for hit in hits]
+
+
+async def test_two_engines_index_one_archive_together(store: ConversationStore, session: str) -> None:
+    engines = [SearchEngine(store.path) for _ in range(2)]
+    for engine in engines:
+        await engine.start()
+    turns = await tell(store, session, *(f"shared heron {i}" for i in range(150)))
+    for engine in engines:
+        assert await engine.settle()
+    for engine in engines:
+        assert sorted(turn_numbers((await engine.search("heron", limit=500)).hits)) == turns
+        await engine.close()
+    with closing(sqlite3.connect(store.path)) as reader:
+        assert reader.execute("SELECT sum(turns) FROM search_sessions").fetchone() == (150,)

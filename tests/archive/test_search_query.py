@@ -1,0 +1,162 @@
+"""What a query means."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loom.archive.search.dates import closeness, date_bound, date_cues
+from loom.archive.search.query import parse
+from loom.archive.search.similarity import similarity
+from loom.archive.search.stems import stem
+from loom.archive.search.words import CHUNK, chunks, fold, names_of, parts_of, terms_of
+
+NOW = datetime(2024, 5, 15, 12, 0, tzinfo=UTC)  # a Wednesday
+
+
+@pytest.mark.parametrize(
+    ("words", "base"),
+    [
+        ("planned planning plans", "plan"),
+        ("went going goes gone", "go"),
+        ("studies studied studying study", "studi"),
+        ("authentication authenticated authenticate", "authent"),
+        ("bought buying buys", "buy"),
+        ("happily happy", "happi"),
+        ("relational relate related", "relat"),
+        ("children child", "child"),
+        ("hopping hopped hop", "hop"),
+        ("sky", "sky"),
+        ("日本", "日本"),
+        ("x2", "x2"),
+    ],
+)
+def test_forms_of_a_word_share_a_stem(words: str, base: str) -> None:
+    for word in words.split():
+        wanted = {base} if base != "happi" else {"happi", "happili"}
+        assert stem(word) in wanted, word
+
+
+@given(st.text(max_size=40))
+def test_every_word_has_a_stem(word: str) -> None:
+    assert isinstance(stem(word), str)
+
+
+def test_names_are_whole_and_in_components() -> None:
+    names = names_of("see src/auth.py:12 and a.b_c(refreshToken, E0433) --no-auto-test v1.2.3 plain words. End.")
+    assert {"src/auth.py:12", "auth.py", "a.b_c", "b_c", "refreshtoken", "e0433", "no-auto-test", "v1.2.3"} <= names
+    assert not names & {"plain", "words", "end", "see"}
+
+
+def test_the_words_inside_an_identifier_are_found() -> None:
+    assert {"refresh", "token"} <= parts_of("refreshToken")
+    assert {"http", "server", "error"} <= parts_of("HTTPServerError")
+
+
+@given(st.text(max_size=200).map(lambda text: text * 700))
+def test_chunks_are_the_text(text: str) -> None:
+    assert "".join(chunks(text)) == text
+    assert all(len(chunk) <= CHUNK for chunk in chunks(text))
+
+
+@given(st.text(max_size=200))
+def test_no_term_has_white_space_in_it(text: str) -> None:
+    terms = terms_of(text)
+    for term in terms.words | terms.parts | terms.names:
+        assert term.split() == [term]
+
+
+def test_accents_are_folded_and_other_scripts_kept() -> None:
+    assert fold("Café ÀÉÎ") == "cafe aei"
+    assert fold("が パ 한국") == "が パ 한국"
+
+
+def test_stop_words_are_left_out_unless_there_is_nothing_else() -> None:
+    assert [term.word for term in parse("what did we say about the parser?").terms] == ["parser"]
+    assert [term.word for term in parse("who are you").terms] == ["who", "are", "you"]
+
+
+def test_filters_are_taken_out_of_the_words() -> None:
+    query = parse('auth role:user tool:"read_file" before:2024-05 session:ab12 file:src/a.py')
+    assert [term.word for term in query.terms] == ["auth"]
+    assert query.filters.roles == {"user"}
+    assert query.filters.tools == {"read_file"}
+    assert (query.filters.before, query.filters.session, query.filters.files) == ("2024-05", "ab12", ("src/a.py",))
+
+
+def test_what_is_no_filter_is_searched_for() -> None:
+    query = parse("role:nobody url:http")
+    assert query.filters.roles == frozenset()
+    assert {"role", "nobody", "url", "http"} <= {term.word for term in query.terms}
+
+
+def test_a_minus_takes_out_and_a_flag_does_not() -> None:
+    assert parse("parser -lexer").excluded == ("lexer",)
+    assert parse("pytest --verbose").excluded == ()
+    assert parse("-lexer").excluded == ()
+
+
+def test_quotes_are_phrases() -> None:
+    assert parse('he said "Hello  World" twice').phrases == ("hello world",)
+    assert parse('unbalanced " quote').phrases == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "days"),
+    [
+        ("on 3 May 2024", "2024-05-03", 1),
+        ("May 3rd, 2024", "2024-05-03", 1),
+        ("in May 2024", "2024-05-01", 31),
+        ("2024-02-29", "2024-02-29", 1),
+        ("yesterday", "2024-05-14", 1),
+        ("last Tuesday", "2024-05-14", 1),
+        ("last Wednesday", "2024-05-08", 1),
+        ("last week", "2024-05-06", 7),
+        ("two days ago", "2024-05-13", 1),
+    ],
+)
+def test_dates_in_a_query(text: str, first: str, days: int) -> None:
+    (cue,) = date_cues(f"what happened {text}?", NOW)
+    assert datetime.fromtimestamp(cue.begin, UTC).date().isoformat() == first
+    assert round((cue.end - cue.begin) / 86_400) == days
+
+
+@pytest.mark.parametrize("text", ["you may march on", "31 February 2024", "mar the sun", "second to none"])
+def test_what_is_no_date(text: str) -> None:
+    assert date_cues(text, NOW) == []
+
+
+def test_a_date_without_a_year_is_of_any_year() -> None:
+    (cue,) = date_cues("on 15 March", NOW)
+    for year in (2019, 2020, 2023, 2024):
+        assert closeness(cue, datetime(year, 3, 15, 9, tzinfo=UTC).timestamp()) == 1
+        assert closeness(cue, datetime(year, 3, 18, 9, tzinfo=UTC).timestamp()) == 0.5
+        assert closeness(cue, datetime(year, 9, 15, 9, tzinfo=UTC).timestamp()) == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "moment"),
+    [
+        ("2024-03-04", "2024-03-04T00:00:00+00:00"),
+        ("2024-03", "2024-03-01T00:00:00+00:00"),
+        ("2024", "2024-01-01T00:00:00+00:00"),
+        ("2024-03-04T05:06:07Z", "2024-03-04T05:06:07+00:00"),
+        ("today", "2024-05-15T00:00:00+00:00"),
+        ("yesterday", "2024-05-14T00:00:00+00:00"),
+        ("3d", "2024-05-12T12:00:00+00:00"),
+        ("soon", None),
+    ],
+)
+def test_bounds_of_time(value: str, moment: str | None) -> None:
+    bound = date_bound(value, NOW)
+    assert bound == (None if moment is None else datetime.fromisoformat(moment).timestamp())
+
+
+def test_similarity_counts_edits() -> None:
+    assert similarity("refreshtoken", "refreshtoken") == 1
+    assert similarity("refreshtokne", "refreshtoken") > 0.9
+    assert similarity("fallack_budget", "fallback_budget") > 0.9
+    assert similarity("abc", "xyz") == 0
