@@ -254,6 +254,7 @@ class CoworkSession:
         self._listener(ExchangeStarted(prompt.exchange))
         # The state that goes with the exchange knows its prompt: a constraint holds from the answer to it on.
         self.state = advance(self.state, [prompt])
+        self._listener(StateChanged(self.state))
         try:
             result = await engine.run(prompt, self.state_yaml(), self.session)
         except asyncio.CancelledError:

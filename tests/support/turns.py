@@ -57,9 +57,7 @@ def result_turn(
     facts: dict[str, Any] | None = None,
     status: TurnStatus = TurnStatus.COMPLETE,
 ) -> Turn:
-    return turn(
-        number, "tool", content, TurnKind.TOOL_RESULT, status, call_id=call_id, tool=name, facts=facts or {}
-    )
+    return turn(number, "tool", content, TurnKind.TOOL_RESULT, status, call_id=call_id, tool=name, facts=facts or {})
 
 
 def session_record(**changes: Any) -> Session:

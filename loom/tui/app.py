@@ -1,0 +1,308 @@
+"""The full-screen app: screens, themes, start and stop. What a screen does stands in the screen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
+
+from loom.archive.errors import LeaseHeld
+from loom.config import Settings
+from loom.errors import LoomError
+from loom.locations import Locations
+from loom.models.choice import ASSUMED_WINDOW, ModelChoice, ModelUnavailable
+from loom.tui.guard import TerminalGuard
+from loom.tui.screens.archive import ArchiveScreen, ForkAt, JumpTo, PinTurn
+from loom.tui.screens.chat import ChatScreen
+from loom.tui.screens.chat_commands import GoTo
+from loom.tui.screens.chat_help import chat_help
+from loom.tui.screens.help import HelpScreen
+from loom.tui.screens.picker import NewSession, OpenSession, PickerResult, PickerScreen, Quit
+from loom.tui.screens.usage import UsageScreen
+from loom.tui.themes import THEMES
+from loom.tui.widgets.usage_table import UsageReport
+
+if TYPE_CHECKING:
+    from loom.cowork.session import CoworkSession
+    from loom.cowork.workbench import Workbench
+
+Target = NewSession | OpenSession
+
+
+class LoomLook(App[None]):
+    """How everything looks, and the guard that every line passes on its way to the terminal."""
+
+    # Whole: a subclass in another folder would look for it beside itself.
+    CSS_PATH = Path(__file__).with_name("app.tcss")
+    TITLE = "loom"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "Quit", key_display="^Q", tooltip="Leave loom; everything is kept", priority=True)
+    ]
+
+    def __init__(self, theme: str = "loom-dark") -> None:
+        super().__init__()
+        self._guard = TerminalGuard()
+        for each in THEMES:
+            self.register_theme(each)
+        self.theme = theme if theme in self.available_themes else "loom-dark"
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), self._guard]
+
+
+class LoomApp(LoomLook):
+    """loom on the whole screen, in one workspace."""
+
+    def __init__(
+        self,
+        locations: Locations,
+        settings: Settings,
+        workspace: Path,
+        *,
+        wanted_model: str = "",
+        resume: str | None = None,
+        fresh: bool = False,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """`wanted_model` goes before the settings. `resume` is a session reference; `fresh` starts a new session
+        without asking; otherwise the picker opens if the workspace has sessions. `clock` gives seconds, for the
+        throbber and the key guard."""
+        super().__init__(settings.theme)
+        self._locations = locations
+        self._settings = settings
+        self._workspace = workspace
+        self._wanted = wanted_model or settings.model
+        self._resume = resume
+        self._fresh = fresh
+        self._bench: Workbench | None = None
+        self._session: CoworkSession | None = None
+        self._clock = clock
+        self._chat = ChatScreen(workspace, clock=clock)
+        self._drafts: dict[str, str] = {}
+        self._closed = False
+
+    # --- start and stop --------------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        self.push_screen(self._chat)
+        # Everything heavy begins when the first picture is on the terminal.
+        self._chat.call_after_refresh(self._begin)
+
+    @work(group="open", exit_on_error=False)
+    async def _begin(self) -> None:
+        try:
+            bench = await _open_workbench(self._locations, self._settings)
+            self._bench = bench
+            target = await self._first(bench)
+            if target is None:
+                await self.action_quit()
+            else:
+                await self._open(bench, target)
+        except LoomError as error:
+            await self._chat.show_error(str(error))
+        except Exception as error:  # noqa: BLE001 - said on the screen; the program stays up to be read and left
+            await self._chat.show_error(f"loom could not start: {type(error).__name__}: {error}")
+
+    async def _first(self, bench: Workbench) -> Target | None:
+        """What to open first; None to leave."""
+        if self._resume is not None:
+            try:
+                session = await bench.store.resolve_reference(self._resume, str(self._workspace))
+            except LoomError as error:
+                self.notify(str(error), severity="error", markup=False, timeout=15)
+            else:
+                return OpenSession(session.id)
+        if self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1):
+            return NewSession()
+        picked = await self.push_screen_wait(self._picker(bench))
+        if isinstance(picked, Quit):
+            return None
+        return await self._follow(bench, picked)
+
+    async def action_quit(self) -> None:
+        """Store what runs, give the session up, close the archive, leave."""
+        await self._shut()
+        self.exit()
+
+    async def on_unmount(self) -> None:
+        await self._shut()
+
+    async def _shut(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        if self._session is not None:
+            await self._session.close()
+        if self._bench is not None:
+            await self._bench.close()
+
+    # --- sessions --------------------------------------------------------------------------------------------
+
+    async def _open(self, bench: Workbench, target: Target) -> None:
+        """Show this session on the chat screen, in the place of the one that is open."""
+        if self._session is not None:
+            await self._leave()
+        chat = self._chat
+        session_id = target.session_id if isinstance(target, OpenSession) else None
+        self._session = await self._make_session(bench, chat, session_id)
+        chat.restore_draft(self._drafts.pop(session_id or "", ""))
+        await chat.attach(self._session, target.turn if isinstance(target, OpenSession) else None)
+
+    async def _make_session(self, bench: Workbench, chat: ChatScreen, session_id: str | None) -> CoworkSession:
+        # Imported here: the tools and the archive's search are not needed to paint.
+        session_class = await asyncio.to_thread(_import_session)
+        choice = await self._choose(bench, session_id)
+        session = session_class(bench, self._workspace, choice, listener=chat.receive)
+        if session_id is None:
+            return session
+        try:
+            await session.resume(session_id)
+        except LeaseHeld as error:
+            session = session_class(bench, self._workspace, choice, listener=chat.receive)
+            await session.read(session_id)
+            self.notify(f"{error} Open to read only.", severity="warning", markup=False, timeout=15)
+        return session
+
+    async def _choose(self, bench: Workbench, session_id: str | None) -> ModelChoice:
+        """The model to answer: the one asked for, else the session's own."""
+        wanted = self._wanted
+        detail = await bench.store.get_session(session_id) if session_id is not None else None
+        if wanted in ("", "auto") and detail is not None:
+            wanted = detail.model_name
+        try:
+            return await asyncio.to_thread(_choose_model, wanted, self._settings)
+        except ModelUnavailable as error:
+            # The archive opens all the same, and /model chooses another.
+            return ModelChoice(wanted, "asked for", ASSUMED_WINDOW, window_assumed=True, note=str(error))
+
+    async def _leave(self) -> None:
+        """Close the open session, remember its draft, and put a fresh chat screen in its place."""
+        session, old = self._session, self._chat
+        if session is None:
+            return
+        self._session = None
+        self._drafts[session.session_id or ""] = old.draft
+        self._chat = ChatScreen(self._workspace, clock=self._clock)
+        await self.switch_screen(self._chat)
+        await session.close()
+
+    @work(group="open", exclusive=True, exit_on_error=False)
+    async def _go(self, target: PickerResult | JumpTo) -> None:
+        """Open what was picked. Nothing is interrupted by looking elsewhere."""
+        bench = self._bench
+        if bench is None or isinstance(target, Quit):
+            return
+        try:
+            goal = await self._follow(bench, target)
+            if goal is None:
+                return
+            if (
+                self._session is not None
+                and isinstance(goal, OpenSession)
+                and goal.session_id == self._session.session_id
+            ):
+                if goal.turn is not None:
+                    await self._chat.go_to_turn(goal.turn)
+                return
+            if self._chat.busy:
+                raise LoomError("An exchange is running here.", "Esc interrupts it; then go elsewhere.")
+            await self._open(bench, goal)
+        except LoomError as error:
+            await self._chat.show_error(str(error))
+        except Exception as error:  # noqa: BLE001 - said on the screen; the program goes on
+            await self._chat.show_error(f"This could not be opened: {type(error).__name__}: {error}")
+
+    async def _follow(self, bench: Workbench, picked: PickerResult | JumpTo) -> Target | None:
+        """What a choice in the picker or the archive opens; None when it opens nothing."""
+        match picked:
+            case NewSession() | OpenSession():
+                return picked
+            case JumpTo(session_id, turn):
+                return OpenSession(session_id, turn)
+            case ForkAt(session_id, turn):
+                return OpenSession(await bench.store.fork_session(session_id, turn))
+            case PinTurn(session_id, turn):
+                await self._pin(bench, session_id, turn)
+                # Pinned from the first picker, there is no conversation yet that it could go along with.
+                return NewSession() if self._session is None else None
+            case Quit():
+                return None
+
+    async def _pin(self, bench: Workbench, session_id: str, turn_number: int) -> None:
+        turn = await bench.store.get_turn(session_id, turn_number)
+        detail = await bench.store.get_session(session_id)
+        if turn is None or detail is None:
+            raise LoomError(f"T{turn_number} is not there any more.")
+        self._chat.pin(turn, detail.reference)
+
+    # --- the way to the other screens ------------------------------------------------------------------------
+
+    @on(GoTo)
+    async def _go_to(self, event: GoTo) -> None:
+        if event.place == "help":
+            self.push_screen(HelpScreen(chat_help()))
+        elif event.place == "quit":
+            await self.action_quit()
+        elif self._bench is None:
+            self.notify("The archive is still being opened.", markup=False)
+        elif event.place == "new":
+            self._go(NewSession())
+        elif event.place == "sessions":
+            self.push_screen(self._picker(self._bench), self.visit)
+        elif event.place == "archive":
+            self.push_screen(self._archive(self._bench, event.argument), self.visit)
+        else:
+            await self._show_usage(self._bench)
+
+    def _picker(self, bench: Workbench) -> PickerScreen:
+        open_id = self._session.session_id if self._session is not None else None
+        return PickerScreen(
+            bench.store, str(self._workspace), search=bench.store, open_id=open_id, help_groups=chat_help()
+        )
+
+    def _archive(self, bench: Workbench, query: str) -> ArchiveScreen:
+        session_id = self._session.session_id if self._session is not None else None
+        return ArchiveScreen(bench.store, session_id=session_id, workspace=str(self._workspace), query=query)
+
+    def visit(self, result: PickerResult | JumpTo | None) -> None:
+        """Open what was chosen in the picker or the archive; None stays here."""
+        if result is not None:
+            self._go(result)
+
+    async def _show_usage(self, bench: Workbench) -> None:
+        session = self._session
+        if session is None or session.usage is None:
+            self.notify("The window is still being counted.", markup=False)
+            return
+        manifests = await bench.store.list_manifests(session.session_id) if session.session_id else []
+        self.push_screen(UsageScreen(UsageReport(session.usage, session.choice.name, manifests=tuple(manifests))))
+
+
+async def _open_workbench(locations: Locations, settings: Settings) -> Workbench:
+    bench_class = await asyncio.to_thread(_import_workbench)
+    return await bench_class.open(locations, settings)
+
+
+def _import_workbench() -> type[Workbench]:
+    from loom.cowork.workbench import Workbench
+
+    return Workbench
+
+
+def _import_session() -> type[CoworkSession]:
+    from loom.cowork.session import CoworkSession
+
+    return CoworkSession
+
+
+def _choose_model(wanted: str, settings: Settings) -> ModelChoice:
+    from loom.models.choosing import choose_model
+
+    return choose_model(wanted, settings)

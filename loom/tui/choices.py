@@ -1,0 +1,51 @@
+"""What a person chose on a browsing screen, for the app to act on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class NewSession:
+    """Start from nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """Go on with a session; `turn` is where to look first, None for its end."""
+
+    session_id: str
+    turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quit:
+    """Leave without choosing."""
+
+
+@dataclass(frozen=True, slots=True)
+class JumpTo:
+    """Show this turn in its transcript."""
+
+    session_id: str
+    turn_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class PinTurn:
+    """Send this turn along with the next message."""
+
+    session_id: str
+    turn_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ForkAt:
+    """Make a session that is this one up to and including the turn."""
+
+    session_id: str
+    turn_number: int
+
+
+ArchiveResult = JumpTo | PinTurn | ForkAt
+PickerResult = NewSession | OpenSession | Quit | PinTurn | ForkAt

@@ -1,0 +1,105 @@
+"""The slash commands, once: the composer's completion, the command palette and the help are made from this list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One slash command; its handler is `command_<name>` of the chat screen."""
+
+    name: str
+    args: str
+    """How its arguments are written, `[optional]`; empty when it takes none."""
+    help: str
+
+    @property
+    def handler(self) -> str:
+        return f"command_{self.name}"
+
+    @property
+    def usage(self) -> str:
+        return f"/{self.name} {self.args}".rstrip()
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("help", "", "Keys and commands"),
+    Command("context", "", "What the window holds, token by token"),
+    Command("sessions", "", "Other sessions of this workspace"),
+    Command("new", "", "Start a new session"),
+    Command("state", "", "Show or hide the session state"),
+    Command("recall", "[query]", "Search the archive"),
+    Command("compact", "[focus]", "Summarise the window; the archive keeps every turn"),
+    Command("clear", "", "Empty the window; the archive keeps every turn"),
+    Command("history", "", "How many turns and exchanges there are, and how many the window holds"),
+    Command("model", "[name]", "Show the model, or answer with another from now on"),
+    Command("export", "[file]", "Write this session to a Markdown file"),
+    Command("rename", "title", "Give this session a title"),
+    Command("quit", "", "Leave loom; everything is kept"),
+)
+
+_BY_NAME = {command.name: command for command in COMMANDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A command line as it was typed."""
+
+    name: str
+    argument: str
+
+    @property
+    def command(self) -> Command | None:
+        """The command of that name; None when there is none."""
+        return _BY_NAME.get(self.name)
+
+
+def parse(text: str) -> Call | None:
+    """The command that `text` calls; None when it is a message.
+
+    A command is one line that begins with a slash and a word: `/etc/hosts is wrong` and texts of several
+    lines are messages.
+    """
+    line = text.strip()
+    if not line.startswith("/") or "\n" in line:
+        return None
+    name, _, argument = line[1:].partition(" ")
+    if not name or not name.replace("-", "").replace("_", "").isalnum():
+        return None
+    return Call(name.lower(), argument.strip())
+
+
+def complete(text: str) -> tuple[Command, ...]:
+    """The commands that `text`, the composer's whole content, may become; prefixes first, then inner matches."""
+    if not text.startswith("/") or any(c.isspace() for c in text):
+        return ()
+    wanted = text[1:].lower()
+    prefixed = tuple(c for c in COMMANDS if c.name.startswith(wanted))
+    return prefixed + tuple(c for c in COMMANDS if wanted in c.name and c not in prefixed)
+
+
+class ChatCommands(Provider):
+    """The same commands in Textual's palette."""
+
+    async def discover(self) -> Hits:
+        for command in COMMANDS:
+            yield DiscoveryHit(command.usage, lambda name=command.name: self._run(name), help=command.help)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for command in COMMANDS:
+            score = matcher.match(f"{command.usage} {command.help}")
+            if score > 0:
+                yield Hit(
+                    score,
+                    matcher.highlight(command.usage),
+                    lambda name=command.name: self._run(name),
+                    text=command.usage,
+                    help=command.help,
+                )
+
+    async def _run(self, name: str) -> None:
+        await self.screen.run_action(f"command('{name}')")

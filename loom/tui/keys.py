@@ -1,0 +1,79 @@
+"""Every key of the chat screen, once: bindings, footer and help are made from this list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from textual.binding import Binding, BindingType
+
+Place = Literal["chat", "composer", "card", "approval"]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key: what it does where."""
+
+    id: str
+    """Unique; a key map of the person's may put another key under it."""
+    keys: str
+    """As Textual spells them, comma between alternatives."""
+    shown: str
+    """As a person reads it."""
+    label: str
+    """One or two words for the footer; empty when the footer does not show it."""
+    help: str
+    where: Place
+    action: str = ""
+    """Action of the widget that owns the place; empty when the widget handles the key itself."""
+
+
+KEYS: tuple[Key, ...] = (
+    Key("chat.interrupt", "escape", "Esc", "Interrupt", "Interrupt the running exchange", "chat", "interrupt"),
+    Key("chat.help", "f1", "F1", "Help", "Keys and commands", "chat", "command('help')"),
+    Key("chat.context", "f2", "F2", "Context", "What the window holds", "chat", "command('context')"),
+    Key("chat.state", "ctrl+s", "^S", "State", "Show or hide the session state", "chat", "command('state')"),
+    Key("chat.archive", "ctrl+f", "^F", "Archive", "Search everything that was ever said", "chat", "command('recall')"),
+    Key("chat.sessions", "ctrl+o", "^O", "Sessions", "Other sessions of this workspace", "chat", "command('sessions')"),
+    Key("chat.retry", "ctrl+r", "^R", "Retry save", "Write again what could not be written", "chat", "retry_save"),
+    Key("chat.quit", "ctrl+q", "^Q", "Quit", "Leave loom; everything is kept", "chat"),
+    Key("chat.palette", "ctrl+p", "^P", "", "Command palette", "chat"),
+    Key(
+        "chat.compose",
+        "escape,ctrl+l",
+        "Esc, ^L",
+        "",
+        "When nothing runs: back to the composer and the newest turn",
+        "chat",
+        "compose",
+    ),
+    Key("composer.send", "enter", "Enter", "", "Send; while an exchange runs, queue", "composer"),
+    Key("composer.newline", "shift+enter,ctrl+j,alt+enter", "Shift+Enter, ^J", "", "New line", "composer"),
+    Key("composer.previous", "up", "Up", "", "On the first line: queued message back, then history", "composer"),
+    Key("composer.next", "down", "Down", "", "On the last line: newer history", "composer"),
+    Key("composer.complete", "tab", "Tab", "", "Complete the command; go to a waiting approval", "composer"),
+    Key("composer.page_up", "pageup", "PgUp", "", "Scroll the transcript up", "composer"),
+    Key("composer.page_down", "pagedown", "PgDn", "", "Scroll the transcript down", "composer"),
+    Key("card.toggle", "enter,space", "Enter", "Open", "Open or fold the result", "card", "fold"),
+    Key("card.whole", "o", "o", "Whole text", "The whole text, however long", "card", "whole"),
+    Key("approval.yes", "y", "y", "", "Yes, this once", "approval"),
+    Key("approval.always", "a", "a", "", "Yes, and the same for the rest of this session", "approval"),
+    Key("approval.no", "n", "n", "", "No, with a reason for the model", "approval"),
+)
+
+
+def bindings(where: Place) -> list[BindingType]:
+    """The bindings of one place, in the order of the list."""
+    return [
+        Binding(
+            key.keys,
+            key.action,
+            key.label or key.help,
+            show=bool(key.label),
+            key_display=key.shown,
+            tooltip=key.help,
+            id=key.id,
+        )
+        for key in KEYS
+        if key.where == where and key.action
+    ]

@@ -1,0 +1,43 @@
+"""What the browsing screens need of the archive. `loom.archive.ConversationStore` is all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from loom.archive.records import Role, SearchPage, Session, Turn
+
+
+class SessionReader(Protocol):
+    """The list of sessions, and what a person may do to its entries."""
+
+    async def list_sessions(self, workspace: str | None = None, *, limit: int = 50) -> list[Session]:
+        """Newest first; of every workspace if None. Sessions that were deleted are not in it."""
+
+    async def rename_session(self, session_id: str, title: str) -> None: ...
+
+    async def delete_session(self, session_id: str) -> None:
+        """Take it off the list; its turns stay."""
+
+    async def restore_session(self, session_id: str) -> None:
+        """Put a deleted session back on the list."""
+
+
+class SearchReader(Protocol):
+    """Search over turns, and the turns themselves."""
+
+    async def search(
+        self,
+        query: str,
+        *,
+        session_id: str | None = None,
+        workspace: str | None = None,
+        limit: int = 20,
+        roles: Sequence[Role] | None = None,
+        tools: Sequence[str] | None = None,
+        after: str | None = None,
+    ) -> SearchPage:
+        """Ranked; of one session, one workspace or everything. `after` is an ISO 8601 time in UTC."""
+
+    async def get_range(self, session_id: str, first: int, last: int) -> list[Turn]:
+        """Turns `first` to `last`, both included, ascending; fewer where there are fewer."""

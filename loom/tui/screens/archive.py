@@ -1,0 +1,295 @@
+"""The archive browser: everything that was ever said, searched as one types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.events import Resize
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+
+from loom.archive.records import SearchHit, SearchPage, Turn
+from loom.errors import LoomError
+from loom.text import show_line
+from loom.tui.age import utc_now
+from loom.tui.choices import ArchiveResult, ForkAt, JumpTo, PinTurn
+from loom.tui.readers import SearchReader
+from loom.tui.screens.help import HelpScreen, group_of_bindings
+from loom.tui.screens.turn_view import TurnViewScreen
+from loom.tui.turn_text import turn_text
+from loom.tui.widgets.facet_bar import Facet, FacetBar, FacetName, Facets, Scope, next_facet
+from loom.tui.widgets.hit_list import HitList, grouped
+from loom.tui.widgets.hit_preview import HitPreview, preview_page
+from loom.tui.widgets.row_list import RowList
+from loom.tui.widgets.title_line import TitleLine
+
+__all__ = ["ArchiveResult", "ArchiveScreen", "ForkAt", "JumpTo", "PinTurn"]
+
+SHORTEST_QUERY = 2
+MOST_HITS = 100
+WIDE = 100
+"""Cells from which the turn stands beside the hits; below, it stands under them."""
+LOW = 20
+"""Lines under which there is room for the hits alone; v shows the turn."""
+
+
+class ArchiveScreen(Screen[ArchiveResult | None]):
+    """A query, what it is limited to, the hits by session, and the turn under the cursor.
+
+    Typing never waits: a search runs in a worker that the next key replaces, and what it would have found is dropped.
+    """
+
+    DEFAULT_CSS = """
+    ArchiveScreen {
+        & #query { margin: 0 1; }
+        & #said { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
+        & #said.-error { color: $text-error; }
+        & #found { layout: vertical; height: 1fr; }
+        & HitList { height: 1fr; border-top: solid $border-blurred; }
+        & HitPreview { height: 1fr; border-top: solid $border-blurred; }
+        &.-wide #found { layout: horizontal; }
+        &.-wide HitList { width: 2fr; }
+        &.-wide HitPreview { width: 3fr; border-left: solid $border-blurred; }
+        &.-low HitPreview { display: none; }
+        &.-low HitList { border-top: none; }
+    }
+    """
+    AUTO_FOCUS = "#query"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "to_hits", "Hits", key_display="↓", tooltip="From the query to the hits"),
+        Binding("slash", "to_query", "Query", key_display="/", tooltip="Back to the query"),
+        Binding("v", "view", "Whole turn", tooltip="The whole turn, however large"),
+        Binding("p", "pin", "Pin", tooltip="Send the turn along with the next message"),
+        Binding("y", "copy", "Copy", tooltip="Copy the turn"),
+        Binding("f", "fork", "Fork", tooltip="Fork the session after this turn"),
+        Binding("e", "export", "Export", tooltip="Write the hits to a file"),
+        Binding("ctrl+t", "facet('scope')", "Scope", show=False, tooltip="This session, this workspace, everything"),
+        Binding("ctrl+r", "facet('role')", "Role", show=False, tooltip="Whose turns"),
+        Binding("ctrl+o", "facet('tool')", "Tool", show=False, tooltip="Which tool's results"),
+        Binding("ctrl+g", "facet('time')", "Time", show=False, tooltip="How old at most"),
+        Binding("question_mark,f1", "help", "Help", key_display="?", tooltip="This page (F1 in the query)"),
+        Binding("escape", "dismiss(None)", "Back", key_display="Esc", tooltip="Back"),
+    ]
+    _OF_A_HIT = frozenset({"view", "pin", "copy", "fork", "export", "to_query"})
+
+    class ExportHits(Message):
+        """The hits are to be written to a file; the browser stays open."""
+
+        def __init__(self, query: str, hits: tuple[SearchHit, ...]) -> None:
+            super().__init__()
+            self.query = query
+            self.hits = hits
+
+    def __init__(
+        self,
+        reader: SearchReader,
+        *,
+        session_id: str | None,
+        workspace: str | None,
+        query: str = "",
+        scope: Scope | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        """A scope that has nothing to be about is left out; the first one that has is where it begins."""
+        super().__init__()
+        self._reader = reader
+        self._session_id = session_id
+        self._workspace = workspace
+        self._query = query
+        self._clock = clock
+        self._scopes = tuple(
+            each
+            for each, about in ((Scope.SESSION, session_id), (Scope.WORKSPACE, workspace), (Scope.ALL, True))
+            if about
+        )
+        self._facets = Facets(scope if scope in self._scopes else self._scopes[0])
+        self._tools: set[str] = set()
+        self._page: SearchPage | None = None
+        self._on_hit = False
+
+    def compose(self) -> ComposeResult:
+        yield TitleLine(Content.styled("Archive", "bold"))
+        yield Input(
+            show_line(self._query, 500),
+            placeholder='words, "a phrase", a path, an error code',
+            id="query",
+            compact=True,
+            select_on_focus=False,
+        )
+        yield FacetBar(self._facets)
+        yield Static(id="said", markup=False)
+        with Container(id="found"):
+            yield HitList(clock=self._clock)
+            yield HitPreview()
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self._ask()
+
+    def on_resize(self, event: Resize) -> None:
+        self.set_class(event.size.width >= WIDE, "-wide")
+        self.set_class(event.size.width < WIDE and event.size.height < LOW, "-low")
+
+    # --- searching --------------------------------------------------------------------------------
+
+    @on(Input.Changed, "#query")
+    def _ask(self) -> None:
+        """Search for what the box holds now; whatever is still being searched is dropped."""
+        query = self.query_one("#query", Input).value.strip()
+        if len(query) < SHORTEST_QUERY:
+            self.workers.cancel_group(self, "search")
+            self._show_page(None)
+            self._say(f"Type at least {SHORTEST_QUERY} characters. Searching {self._facets.words()}.")
+        else:
+            self._search(query, self._facets)
+
+    @work(exclusive=True, group="search")
+    async def _search(self, query: str, facets: Facets) -> None:
+        title = self.query_one(TitleLine)
+        title.show(Content.styled("Archive", "bold"), Content.styled("searching…", "$foreground-muted"))
+        try:
+            page = await self._reader.search(
+                query,
+                session_id=self._session_id if facets.scope is Scope.SESSION else None,
+                workspace=self._workspace if facets.scope is Scope.WORKSPACE else None,
+                limit=MOST_HITS,
+                roles=[facets.role] if facets.role is not None else None,
+                tools=[facets.tool] if facets.tool is not None else None,
+                after=facets.after(self._clock()),
+            )
+        except LoomError as error:
+            self._show_page(None)
+            self._say(str(error), error=True)
+            return
+        self._tools.update(hit.tool_name for hit in page.hits if hit.tool_name)
+        self._show_page(page)
+        self._say("" if page.hits else self._nothing_found(query, facets, page))
+
+    def _nothing_found(self, query: str, facets: Facets, page: SearchPage) -> str:
+        where = facets.words()
+        wider = " ^T searches elsewhere." if len(self._scopes) > 1 else ""
+        turns = f"{page.searched_turns:,} turn{'' if page.searched_turns == 1 else 's'}"
+        return f"Nothing found for “{show_line(query, 80)}” in {turns} of {where}.{wider}"
+
+    def _show_page(self, page: SearchPage | None) -> None:
+        self._page = page
+        rows = grouped(page.hits) if page is not None else []
+        self.query_one(HitList).set_items(rows)
+        right = ""
+        if page is not None:
+            count = len(page.hits)
+            hits = f"{count}{'+' if count >= MOST_HITS else ''} hit{'' if count == 1 else 's'}"
+            right = f"{hits} · {page.searched_turns:,} turns · {page.elapsed_ms:.0f} ms"
+        self.query_one(TitleLine).show(Content.styled("Archive", "bold"), Content.styled(right, "$foreground-muted"))
+
+    def _say(self, text: str, *, error: bool = False) -> None:
+        said = self.query_one("#said", Static)
+        said.update(Content(show_line(text, 500)))
+        said.display = bool(text)
+        said.set_class(error, "-error")
+
+    # --- the turn under the cursor ----------------------------------------------------------------
+
+    @property
+    def _hit(self) -> SearchHit | None:
+        return self.query_one(HitList).hit
+
+    @on(RowList.Moved)
+    def _moved(self) -> None:
+        hit = self._hit
+        # The footer is made anew by this: only when it would say something else.
+        if self._on_hit is not (hit is not None):
+            self._on_hit = not self._on_hit
+            self.refresh_bindings()
+        self._preview(hit)
+
+    @work(exclusive=True, group="preview")
+    async def _preview(self, hit: SearchHit | None) -> None:
+        preview = self.query_one(HitPreview)
+        if hit is None:
+            preview.show(None)
+            return
+        try:
+            turns = await self._reader.get_range(hit.session_id, hit.turn_number - 1, hit.turn_number + 1)
+        except LoomError as error:
+            self._say(str(error), error=True)
+            return
+        preview.show(preview_page(turns, hit))
+
+    async def _turn(self, hit: SearchHit) -> Turn | None:
+        """The turn of a hit; None, and said why, when it cannot be read."""
+        try:
+            turns = await self._reader.get_range(hit.session_id, hit.turn_number, hit.turn_number)
+        except LoomError as error:
+            self._say(str(error), error=True)
+            return None
+        return turns[0] if turns else None
+
+    # --- keys -------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if not self.is_mounted:
+            return True
+        in_query = isinstance(self.focused, Input)
+        if action in self._OF_A_HIT:
+            return not in_query and (action == "to_query" or self._hit is not None)
+        return in_query if action == "to_hits" else True
+
+    def action_to_hits(self) -> None:
+        if self._hit is not None:
+            self.query_one(HitList).focus()
+
+    @on(RowList.LeftAtTop)
+    def action_to_query(self) -> None:
+        self.query_one("#query", Input).focus()
+
+    @on(Facet.Pressed)
+    def _pressed(self, event: Facet.Pressed) -> None:
+        self.action_facet(event.name)
+
+    def action_facet(self, name: FacetName) -> None:
+        self._facets = next_facet(self._facets, name, scopes=self._scopes, tools=tuple(sorted(self._tools)))
+        self.query_one(FacetBar).show(self._facets)
+        self._ask()
+
+    @on(RowList.Chosen)
+    @on(Input.Submitted, "#query")
+    def _jump(self) -> None:
+        if (hit := self._hit) is not None:
+            self.dismiss(JumpTo(hit.session_id, hit.turn_number))
+
+    def action_pin(self) -> None:
+        if (hit := self._hit) is not None:
+            self.dismiss(PinTurn(hit.session_id, hit.turn_number))
+
+    def action_fork(self) -> None:
+        if (hit := self._hit) is not None:
+            self.dismiss(ForkAt(hit.session_id, hit.turn_number))
+
+    def action_export(self) -> None:
+        if self._page is not None:
+            self.post_message(self.ExportHits(self.query_one("#query", Input).value.strip(), self._page.hits))
+
+    @work(exclusive=True, group="copy")
+    async def action_copy(self) -> None:
+        if (hit := self._hit) is not None and (turn := await self._turn(hit)) is not None:
+            text = turn_text(turn)
+            self.app.copy_to_clipboard(text)
+            self.notify(f"T{turn.turn_number} copied, {len(text):,} characters.", markup=False, timeout=2)
+
+    @work(exclusive=True, group="view")
+    async def action_view(self) -> None:
+        if (hit := self._hit) is not None and (turn := await self._turn(hit)) is not None:
+            self.app.push_screen(TurnViewScreen(self._reader, turn))
+
+    def action_help(self) -> None:
+        keys = group_of_bindings("Archive", [*RowList.BINDINGS, *self.BINDINGS])
+        self.app.push_screen(HelpScreen((keys,)))

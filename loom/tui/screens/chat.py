@@ -1,0 +1,373 @@
+"""The conversation: transcript, composer, approvals, gauge, state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.command import Provider
+from textual.containers import Horizontal
+from textual.events import Key, Resize, ScreenResume
+from textual.widgets import Footer, Input
+
+from loom.archive.records import Turn, TurnKind
+from loom.cowork import events as ev
+from loom.errors import LoomError
+from loom.text import show_line
+from loom.tui.commands import Call, ChatCommands, parse
+from loom.tui.keys import bindings
+from loom.tui.screens.chat_pages import PAGE, PagedScreen
+from loom.tui.screens.event_feed import EventFeed
+from loom.tui.screens.whole import WholeTextScreen
+from loom.tui.service import ChatService
+from loom.tui.widgets.approval import Approval
+from loom.tui.widgets.approval_place import ApprovalPlace
+from loom.tui.widgets.completion import CompletionPopup
+from loom.tui.widgets.composer import Composer
+from loom.tui.widgets.fold import WholeText
+from loom.tui.widgets.gauge import Gauge
+from loom.tui.widgets.line import ErrorBlock, NoticeBar, ReceiptLine
+from loom.tui.widgets.queue import QueuedMessages
+from loom.tui.widgets.state_panel import WIDE_ENOUGH, StatePanel
+from loom.tui.widgets.status import StatusInfo, StatusLine
+from loom.tui.widgets.transcript import Transcript
+
+
+class ChatScreen(PagedScreen):
+    """One conversation. It can be drawn and written in before its service is there."""
+
+    AUTO_FOCUS = "Composer"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("chat")
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {ChatCommands}
+
+    def __init__(self, workspace: Path, *, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__()
+        self.service: ChatService | None = None
+        self._workspace = workspace
+        self._clock = clock
+        self._feed = EventFeed(self._draw, self._fault)
+        self._early: list[str] = []
+        self._panel_wanted: bool | None = None
+
+    # --- wiring ----------------------------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        popup = CompletionPopup(id="completion")
+        yield StatusLine(clock=self._clock, id="status")
+        with Horizontal(id="middle"):
+            yield Transcript(id="transcript")
+            yield StatePanel(id="state")
+        yield NoticeBar(id="notice")
+        yield ApprovalPlace(clock=self._clock, id="approvals")
+        yield QueuedMessages(id="queue")
+        yield popup
+        yield Composer(popup, id="composer")
+        yield Gauge(id="gauge")
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self.run_worker(self._feed.run(), name="draw events", exit_on_error=False)
+        self.query_one(StatusLine).show_word("opening…")
+        self.show_info()
+        self._place_panel()
+
+    def receive(self, event: ev.Event) -> None:
+        """The listener of this screen's conversation."""
+        self._feed.receive(event)
+
+    async def drawn(self) -> None:
+        """Returns when every event received so far is on the screen."""
+        await self._feed.drawn()
+
+    async def attach(self, service: ChatService, turn: int | None = None) -> None:
+        """Show this conversation: its last page of turns (or the one around `turn`), its totals; then make it ready
+        to answer. Messages that were sent before go to it now.
+        """
+        self.service = service
+        turns = await service.transcript(None, PAGE)
+        await self.show_page(turns)
+        if turn is not None:
+            await self.go_to_turn(turn)
+        composer = self.query_one(Composer)
+        composer.remember(t.content or "" for t in turns if t.role == "user" and t.kind is TurnKind.TEXT)
+        self.show_info()
+        self._show_state()
+        early, self._early = self._early, []
+        for text in early:
+            service.submit(text)
+        self._show_queue()
+        status = self.query_one(StatusLine)
+        status.show_word("starting…")
+        try:
+            await service.prepare()
+        finally:
+            status.show_word("")
+            self.show_info()
+
+    async def show_error(self, text: str) -> None:
+        """Something that keeps this screen from working, in words."""
+        self.query_one(StatusLine).show_word("")
+        await self.query_one(Transcript).add_line(ErrorBlock(text))
+
+    @property
+    def draft(self) -> str:
+        """What is being written, long pastes in full."""
+        return self.query_one(Composer).whole_text()
+
+    def restore_draft(self, text: str) -> None:
+        """Put back what was being written when this conversation was left."""
+        composer = self.query_one(Composer)
+        if text and not composer.text:
+            composer.put(text)
+
+    # --- events of the conversation --------------------------------------------------------------------------
+
+    async def _draw(self, event: ev.Event) -> None:
+        transcript = self.query_one(Transcript)
+        if transcript.newer_dropped and isinstance(event, ev.TurnStored | ev.ToolStarted):
+            await self.show_newest()
+        if await transcript.draw(event, self._clock()):
+            return
+        match event:
+            case ev.ApprovalAsked():
+                transcript.tool_asking(event.call_id, asking=True)
+                await self.query_one(ApprovalPlace).ask(event, writing=self._writing)
+            case ev.ApprovalAnswered(call_id):
+                transcript.tool_asking(call_id, asking=False)
+                if await self.query_one(ApprovalPlace).withdraw(call_id, writing=self._writing):
+                    self.query_one(Composer).focus()
+            case ev.ExchangeStarted():
+                self.query_one(StatusLine).start()
+                self.refresh_bindings()
+            case ev.ExchangeEnded():
+                await self._end_exchange(event)
+            case _:
+                self._draw_around(event)
+
+    def _draw_around(self, event: ev.Event) -> None:
+        """What is drawn beside the transcript."""
+        match event:
+            case ev.SessionOpened(_, reference, title):
+                self.query_one(StatusLine).show_title(title, reference)
+            case ev.UsageChanged(usage):
+                self.query_one(Gauge).show_usage(usage)
+            case ev.StateChanged():
+                self._show_state()
+            case ev.QueueChanged():
+                self._show_queue()
+            case ev.Notice(severity, text):
+                self.say(
+                    text, "error" if severity == "error" else "warning" if severity == "warning" else "information"
+                )
+            case ev.SaveFailed(what, todo):
+                words = f"Not saved: {what} {todo}".rstrip()
+                self.query_one(NoticeBar).show_notice(f"{words}\nThe text is kept. Ctrl+R writes it again.")
+                self.refresh_bindings()
+
+    async def _end_exchange(self, event: ev.ExchangeEnded) -> None:
+        self.query_one(StatusLine).stop()
+        transcript = self.query_one(Transcript)
+        await transcript.end_exchange(complete=event.outcome is ev.Outcome.COMPLETE)
+        if event.outcome is ev.Outcome.FAILED and event.error:
+            await transcript.add_line(ErrorBlock(event.error))
+        elif event.outcome is ev.Outcome.INTERRUPTED and not transcript.shows_interruption:
+            await transcript.add_line(ReceiptLine("Interrupted. What had arrived is kept."))
+        self.show_info()
+        self.refresh_bindings()
+
+    async def _fault(self, error: Exception) -> None:
+        """An event could not be drawn: the exchange ends, the program does not."""
+        if self.service is not None:
+            self.service.interrupt()
+        if not self.is_attached:
+            return
+        text = f"This could not be drawn, and the exchange was stopped: {type(error).__name__}: {error}"
+        await self.query_one(Transcript).add_line(ErrorBlock(f"{text}\nEverything is in the archive."))
+
+    # --- drawing what is around the transcript ---------------------------------------------------------------
+
+    def show_info(self) -> None:
+        session = self.service.session if self.service is not None else None
+        self.query_one(StatusLine).show_info(
+            StatusInfo(
+                title=session.title if session else "",
+                reference=session.reference if session else "",
+                workspace=_short_path(self._workspace),
+                model=self.service.choice.name if self.service is not None else "",
+                read_only=self.service is not None and self.service.read_only,
+            )
+        )
+        self.query_one(Gauge).show_usage(self.service.usage if self.service is not None else None)
+
+    def _show_state(self) -> None:
+        panel = self.query_one(StatePanel)
+        if self.service is not None and panel.display:
+            panel.show_yaml(self.service.state_yaml())
+
+    def _show_queue(self) -> None:
+        waiting = (*(self.service.waiting if self.service is not None else ()), *self._early)
+        self.query_one(QueuedMessages).show_waiting(waiting)
+        self.query_one(Composer).may_take_back = bool(waiting)
+
+    def on_resize(self, event: Resize) -> None:
+        self._place_panel()
+
+    def _place_panel(self) -> None:
+        wide = self.size.width >= WIDE_ENOUGH
+        panel = self.query_one(StatePanel)
+        panel.display = wide if self._panel_wanted is None else self._panel_wanted
+        self.set_class(self.size.width < 80, "-narrow")
+        self.set_class(self.size.height <= 20, "-low")
+        self.set_class(panel.display, "-state")
+        self.query_one(ApprovalPlace).fit(self.size.height)
+        self._show_state()
+
+    def toggle_state(self) -> None:
+        self._panel_wanted = not self.query_one(StatePanel).display
+        self._place_panel()
+
+    # --- writing ---------------------------------------------------------------------------------------------
+
+    @on(Composer.Submitted)
+    async def _submitted(self, event: Composer.Submitted) -> None:
+        composer = self.query_one(Composer)
+        call = parse(event.text)
+        if call is not None:
+            if call.command is not None:
+                composer.accept()
+            self.run_command(call)
+            return
+        transcript = self.query_one(Transcript)
+        if self.service is not None and self.service.read_only:
+            self.say("This session is open to read only; your text stays here.", "warning")
+            return
+        composer.accept()
+        if transcript.newer_dropped and not self.busy:
+            await self.show_newest()
+        transcript.anchor()
+        if self.service is None:
+            self._early.append(event.text)
+            self._show_queue()
+        else:
+            self.service.submit(event.text)
+
+    def pin(self, turn: Turn, reference: str) -> None:
+        """Let this turn go along with the next message, under a short name."""
+        name = f"[{reference} T{turn.turn_number}]"
+        composer = self.query_one(Composer)
+        composer.attach(name, f"{name} {turn.role} wrote:\n{turn.content or ''}\n[end of T{turn.turn_number}]\n")
+        composer.focus()
+
+    @on(Composer.TakeBack)
+    def _take_back(self) -> None:
+        text = self._early.pop() if self._early else self.service.take_back() if self.service is not None else None
+        if text is not None:
+            self.query_one(Composer).put(text)
+        self._show_queue()
+
+    @on(Composer.Scrolled)
+    def _scrolled(self, event: Composer.Scrolled) -> None:
+        transcript = self.query_one(Transcript)
+        if event.pages < 0:
+            transcript.action_page_up()
+        else:
+            transcript.action_page_down()
+
+    @on(Composer.HiddenShown)
+    def _hidden_shown(self, event: Composer.HiddenShown) -> None:
+        self.say(f"The paste held {event.count} characters that cannot be seen; they are visible now.", "warning")
+
+    @on(CompletionPopup.Picked)
+    def _picked(self, event: CompletionPopup.Picked) -> None:
+        composer = self.query_one(Composer)
+        composer.complete_with(event.command)
+        composer.focus()
+
+    @on(WholeText)
+    def _whole_text(self, event: WholeText) -> None:
+        self.app.push_screen(WholeTextScreen(event.title, event.text, diff=event.diff))
+
+    def on_key(self, event: Key) -> None:
+        """Letters typed while the transcript has the keyboard belong to the composer."""
+        composer = self.query_one(Composer)
+        typed = event.character if event.is_printable else None
+        if typed and not isinstance(self.focused, Composer | Input) and event.key not in self.active_bindings:
+            event.stop()
+            composer.focus()
+            composer.insert(typed)
+
+    # --- approvals -------------------------------------------------------------------------------------------
+
+    @on(Approval.Answered)
+    def _answered(self, event: Approval.Answered) -> None:
+        if self.service is not None:
+            self.service.answer(event.call_id, event.decision)
+
+    @on(Approval.Typed)
+    def _typed(self, event: Approval.Typed) -> None:
+        composer = self.query_one(Composer)
+        composer.focus()
+        composer.insert(event.character)
+        if (question := self.query_one(ApprovalPlace).question) is not None:
+            question.say_typing()
+
+    @on(Composer.AnswerWanted)
+    def _answer_wanted(self) -> None:
+        if not self.query_one(ApprovalPlace).take_keyboard():
+            self.focus_next()
+
+    @on(ScreenResume)
+    def _resumed(self) -> None:
+        self.query_one(ApprovalPlace).restart()
+
+    @property
+    def _writing(self) -> bool:
+        return bool(self.query_one(Composer).text)
+
+    # --- keys ------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "interrupt":
+            return self.busy
+        if action == "retry_save":
+            return bool(self.query_one(NoticeBar).display) if self.is_mounted else False
+        return True
+
+    def action_interrupt(self) -> None:
+        if self.service is not None:
+            self.service.interrupt()
+
+    def action_compose(self) -> None:
+        self.query_one(Transcript).anchor()
+        self.query_one(Composer).focus()
+
+    def action_command(self, name: str) -> None:
+        call = Call(name, "")
+        command = call.command
+        if command is not None and command.args and not command.args.startswith("["):
+            self.query_one(Composer).complete_with(command)
+        else:
+            self.run_command(call)
+
+    @work(exclusive=True, group="save", exit_on_error=False)
+    async def action_retry_save(self) -> None:
+        self.query_one(NoticeBar).show_notice("")
+        self.refresh_bindings()
+        try:
+            await self.conversation().retry_save()
+        except LoomError as error:
+            self.query_one(NoticeBar).show_notice(f"{show_line(str(error), 400)}\nCtrl+R writes it again.")
+            self.refresh_bindings()
+
+
+def _short_path(path: Path) -> str:
+    """The path with the home folder as `~`."""
+    try:
+        return f"~/{path.relative_to(Path.home())}" if path != Path.home() else "~"
+    except ValueError:
+        return str(path)

@@ -1,0 +1,144 @@
+"""What the slash commands of the chat screen do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from textual.message import Message
+from textual.screen import Screen
+
+from loom.errors import LoomError
+from loom.text import show_line
+from loom.tui.commands import Call
+from loom.tui.service import ChatService
+from loom.tui.widgets.composer import Composer
+from loom.tui.widgets.gauge import short_tokens
+from loom.tui.widgets.line import ErrorBlock, ReceiptLine
+from loom.tui.widgets.status import StatusLine
+from loom.tui.widgets.transcript import Transcript
+
+Place = Literal["help", "context", "sessions", "new", "archive", "quit"]
+
+
+class GoTo(Message):
+    """The person wants another screen; the app knows the way."""
+
+    def __init__(self, place: Place, argument: str = "") -> None:
+        super().__init__()
+        self.place = place
+        self.argument = argument
+
+
+class CommandedScreen(Screen[None]):
+    """A screen with a conversation and the commands on it: `command_<name>` for every entry of the list."""
+
+    service: ChatService | None = None
+
+    def conversation(self) -> ChatService:
+        """The conversation. Raises LoomError while the archive is still being opened."""
+        if self.service is None:
+            raise LoomError("The archive is still being opened.", "Try again in a moment.")
+        return self.service
+
+    def run_command(self, call: Call) -> None:
+        """Run a command of the list off the key press that asked for it; a failure is said in the transcript."""
+        command = call.command
+        if command is None:
+            self.say(f"There is no /{show_line(call.name, 40)}. /help lists the commands.", "warning")
+            return
+        handler: Callable[[str], Awaitable[None]] = getattr(self, command.handler)
+        self.run_worker(self._run(call, handler), group=f"command-{command.name}", exit_on_error=False)
+
+    async def _run(self, call: Call, handler: Callable[[str], Awaitable[None]]) -> None:
+        composer = self.query_one(Composer)
+        try:
+            await handler(call.argument)
+        except LoomError as error:
+            await self.query_one(Transcript).add_line(ErrorBlock(str(error)))
+        except Exception as error:  # noqa: BLE001 - whatever a command does wrong ends here, not the program
+            await self.query_one(Transcript).add_line(
+                ErrorBlock(f"/{call.name} failed: {type(error).__name__}: {error}")
+            )
+        else:
+            return
+        if call.argument and not composer.text:
+            composer.put(f"/{call.name} {call.argument}")
+
+    def say(self, text: str, severity: Literal["information", "warning", "error"] = "information") -> None:
+        """A passing notice, drawn literally."""
+        self.notify(text, severity=severity, markup=False)
+
+    async def command_help(self, argument: str) -> None:
+        self.post_message(GoTo("help"))
+
+    async def command_context(self, argument: str) -> None:
+        self.post_message(GoTo("context"))
+
+    async def command_sessions(self, argument: str) -> None:
+        self.post_message(GoTo("sessions"))
+
+    async def command_new(self, argument: str) -> None:
+        self.post_message(GoTo("new"))
+
+    async def command_recall(self, argument: str) -> None:
+        self.post_message(GoTo("archive", argument))
+
+    async def command_quit(self, argument: str) -> None:
+        self.post_message(GoTo("quit"))
+
+    async def command_compact(self, argument: str) -> None:
+        status = self.query_one(StatusLine)
+        status.show_word("compacting…")
+        try:
+            await self.conversation().compact(argument)
+        finally:
+            status.show_word("")
+
+    async def command_clear(self, argument: str) -> None:
+        await self.conversation().clear()
+
+    async def command_history(self, argument: str) -> None:
+        service = self.conversation()
+        session, usage = service.session, service.usage
+        if session is None:
+            raise LoomError("Nothing has been said yet.")
+        words = f"{session.turn_count:,} turns in {session.exchange_count:,} exchanges, all in the archive"
+        if usage is not None:
+            words += f"; the window holds {short_tokens(usage.used)} of {short_tokens(usage.window)} tokens"
+        await self.query_one(Transcript).add_line(ReceiptLine(f"{words}."))
+
+    async def command_model(self, argument: str) -> None:
+        service = self.conversation()
+        if argument:
+            status = self.query_one(StatusLine)
+            status.show_word("changing the model…")
+            try:
+                await service.set_model(argument)
+            finally:
+                status.show_word("")
+            self.show_info()
+        choice = service.choice
+        assumed = ", assumed" if choice.window_assumed else ""
+        self.say(f"{choice.name} ({choice.reason}); window {choice.window:,} tokens{assumed}")
+
+    async def command_export(self, argument: str) -> None:
+        path = await self.conversation().export(argument)
+        await self.query_one(Transcript).add_line(ReceiptLine(f"Exported to {path}"))
+
+    async def command_rename(self, argument: str) -> None:
+        if not argument:
+            raise LoomError("/rename needs the new title.", "Write it after the command.")
+        await self.conversation().rename(argument)
+        self.show_info()
+
+    async def command_state(self, argument: str) -> None:
+        self.toggle_state()
+
+    def show_info(self) -> None:
+        """Draw title, reference and model again."""
+        raise NotImplementedError
+
+    def toggle_state(self) -> None:
+        """Show or hide the state panel."""
+        raise NotImplementedError

@@ -1,0 +1,73 @@
+"""The transcript of a conversation, a page of turns at a time."""
+
+from __future__ import annotations
+
+from textual import on, work
+
+from loom.archive.records import Turn
+from loom.errors import LoomError
+from loom.tui.screens.chat_commands import CommandedScreen
+from loom.tui.widgets.transcript import Transcript
+
+PAGE = 100
+"""Turns loaded at once."""
+
+
+class PagedScreen(CommandedScreen):
+    """Loads what the transcript asks for."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether an exchange runs."""
+        return self.service is not None and self.service.busy
+
+    @on(Transcript.OlderWanted)
+    @work(group="pages", exit_on_error=False)
+    async def _older(self, event: Transcript.OlderWanted) -> None:
+        transcript = self.query_one(Transcript)
+        if self.busy and transcript.full:
+            # What runs needs the newest blocks, so none could be dropped for the older ones.
+            self.say("Older turns are shown again when the exchange has ended.")
+            transcript.page_failed()
+            return
+        try:
+            turns = await self.conversation().transcript(event.before, PAGE)
+        except LoomError as error:
+            self.say(str(error), "error")
+            transcript.page_failed()
+            return
+        older = bool(turns) and turns[0].turn_number > 1
+        await transcript.add_older(turns, has_older=older, live=self.busy)
+
+    @on(Transcript.NewerWanted)
+    @work(group="pages", exit_on_error=False)
+    async def _newer(self, event: Transcript.NewerWanted) -> None:
+        transcript = self.query_one(Transcript)
+        try:
+            service = self.conversation()
+            turns = await service.transcript(event.after + PAGE + 1, PAGE)
+        except LoomError as error:
+            self.say(str(error), "error")
+            transcript.page_failed()
+            return
+        newer = [turn for turn in turns if turn.turn_number > event.after]
+        last = newer[-1].turn_number if newer else event.after
+        at_end = service.session is None or last >= service.session.turn_count
+        await transcript.add_newer(newer, at_end=at_end)
+
+    async def show_newest(self) -> None:
+        if self.service is not None:
+            await self.show_page(await self.service.transcript(None, PAGE))
+
+    async def show_page(self, turns: list[Turn], *, at_end: bool = True) -> None:
+        older = bool(turns) and turns[0].turn_number > 1
+        await self.query_one(Transcript).show_page(turns, has_older=older, running=self.busy, at_end=at_end)
+
+    async def go_to_turn(self, turn: int) -> None:
+        """Scroll to this turn, loading its page if need be."""
+        transcript = self.query_one(Transcript)
+        if not transcript.reveal(turn) and self.service is not None and not self.busy:
+            turns = await self.service.transcript(turn + PAGE // 2, PAGE)
+            newest = self.service.session.turn_count if self.service.session is not None else 0
+            await self.show_page(turns, at_end=not turns or turns[-1].turn_number >= newest)
+            transcript.reveal(turn)

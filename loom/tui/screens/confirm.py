@@ -1,0 +1,97 @@
+"""A question with a yes and a no, and no default yes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.events import Resize
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from loom.text import show, show_line
+from loom.tui.widgets.key_guard import KeyGuard
+
+AROUND = 11
+"""Lines of the box that are not the effect: border, padding, question, answers."""
+
+
+class ConfirmScreen(ModalScreen[bool]):
+    """Says the whole of what will happen and waits for y or n; Esc is no, Enter is nothing.
+
+    A y or n that was on its way when the question appeared does not count.
+    """
+
+    DEFAULT_CSS = """
+    ConfirmScreen {
+        align: center middle;
+        & > Vertical {
+            width: 72;
+            max-width: 96%;
+            height: auto;
+            padding: 1 2;
+            border: round $warning;
+            background: $surface;
+        }
+        & .question { height: auto; max-height: 3; text-style: bold; }
+        & VerticalScroll { height: auto; margin: 1 0; scrollbar-size-vertical: 1; }
+        & .effect { height: auto; }
+        & .answers { height: auto; }
+    }
+    """
+    AUTO_FOCUS = "VerticalScroll"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "Yes"),
+        Binding("n", "answer(False)", "No"),
+        Binding("escape", "dismiss(False)", "No", show=False),
+    ]
+
+    def __init__(
+        self,
+        question: str,
+        effect: str,
+        *,
+        yes: str = "Yes",
+        no: str = "No",
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """`effect` is shown whole, however long; `yes` and `no` say in a word or two what each does."""
+        super().__init__()
+        self._question = question
+        self._effect = effect
+        self._yes, self._no = yes, no
+        self._guard = KeyGuard(clock)
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(Content(show_line(self._question, 300)), classes="question", markup=False)
+            with VerticalScroll():
+                yield Static(Content(show(self._effect)), classes="effect", markup=False)
+            yield Static(self._answers(), classes="answers", markup=False)
+
+    def _answers(self, remark: str = "") -> Content:
+        return Content.assemble(
+            ("y", "$text-primary bold"),
+            f" {show_line(self._yes, 40)}    ",
+            ("n", "$text-primary bold"),
+            f" {show_line(self._no, 40)}",
+            (f"    {remark}", "$text-warning"),
+        )
+
+    def on_mount(self) -> None:
+        self._guard.restart()
+
+    def on_resize(self, event: Resize) -> None:
+        # What scrolls is the effect: the question and the answers are always to be seen.
+        self.query_one(VerticalScroll).styles.max_height = max(2, event.size.height - AROUND)
+
+    def action_answer(self, yes: bool) -> None:
+        if self._guard.accepts():
+            self.dismiss(yes)
+        else:
+            self.query_one(".answers", Static).update(self._answers("Too quick: press it again."))

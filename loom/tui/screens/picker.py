@@ -1,0 +1,360 @@
+"""The sessions of a workspace: open one, start one, keep the list in order."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from pathlib import PurePath
+from time import monotonic
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Key
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+
+from loom.archive.records import Session
+from loom.errors import LoomError
+from loom.text import show_line
+from loom.tui.age import utc_now
+from loom.tui.choices import ForkAt, JumpTo, NewSession, OpenSession, PickerResult, PinTurn, Quit
+from loom.tui.readers import SearchReader, SessionReader
+from loom.tui.screens.archive import ArchiveScreen
+from loom.tui.screens.ask import AskScreen
+from loom.tui.screens.confirm import ConfirmScreen
+from loom.tui.screens.help import HelpGroup, HelpScreen, group_of_bindings
+from loom.tui.session_words import deletion_in_words, haystack
+from loom.tui.widgets.row_list import RowList
+from loom.tui.widgets.session_list import NewSessionRow, SessionList, SessionRow
+from loom.tui.widgets.title_line import TitleLine
+
+__all__ = ["NewSession", "OpenSession", "PickerResult", "PickerScreen", "Quit"]
+
+FIRST_PAGE = 100
+"""Sessions asked for before anything is drawn; the rest follows."""
+ALL_SESSIONS = 1_000_000
+
+
+class PickerScreen(Screen[PickerResult]):
+    """`New session` first, then the sessions, newest first.
+
+    Letters that are commands are commands; `/` starts the filter, and so does any other letter.
+    """
+
+    DEFAULT_CSS = """
+    PickerScreen {
+        & SessionList { padding: 0 1; }
+        & #filter { display: none; margin: 0 1; }
+        & #filter.-shown { display: block; }
+        & #said { height: auto; max-height: 4; padding: 0 2; color: $text-muted; dock: bottom; margin-bottom: 1; }
+        & #said.-error { color: $text-error; }
+    }
+    """
+    AUTO_FOCUS = "SessionList"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "move(1)", show=False),
+        Binding("up", "move(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("slash", "filter", "Filter", key_display="/", tooltip="Filter; so does any letter that is no command"),
+        Binding("n", "new", "New", show=False, tooltip="Start a new session"),
+        Binding("d", "delete", "Delete", tooltip="Take the session off the list, after a yes"),
+        Binding("u", "undo", "Undo", tooltip="Put back what was deleted last"),
+        Binding("r", "rename", "Rename", tooltip="Give the session another title"),
+        Binding("a", "everywhere", "All", tooltip="Sessions of every workspace, or of this one only"),
+        Binding(
+            "ctrl+f",
+            "archive",
+            "Search",
+            key_display="^F",
+            priority=True,
+            tooltip="Search everything that was ever said",
+        ),
+        Binding("question_mark", "help", "Help", key_display="?", tooltip="This page"),
+        Binding("escape", "leave", "Leave", key_display="Esc", tooltip="Clear the filter, then leave"),
+    ]
+
+    def __init__(
+        self,
+        reader: SessionReader,
+        workspace: str,
+        *,
+        search: SearchReader | None = None,
+        open_id: str | None = None,
+        clock: Callable[[], datetime] = utc_now,
+        key_clock: Callable[[], float] = monotonic,
+        help_groups: Sequence[HelpGroup] = (),
+    ) -> None:
+        """`open_id` is the session that is open behind this screen: marked, and not to be deleted."""
+        super().__init__()
+        self._reader = reader
+        self._workspace = workspace
+        self._search = search
+        self._open_id = open_id
+        self._clock = clock
+        self._key_clock = key_clock
+        self._help_groups = tuple(help_groups)
+        self._everywhere = False
+        self._sessions: list[Session] = []
+        self._haystacks: list[str] = []
+        self._deleted: list[Session] = []
+        self._loading = True
+        self._on_session = False
+
+    def compose(self) -> ComposeResult:
+        yield TitleLine()
+        yield Input(placeholder="title, focus, model, reference", id="filter", compact=True, select_on_focus=False)
+        yield SessionList(clock=self._clock, open_id=self._open_id)
+        yield Static(id="said", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self._load()
+
+    # --- the list ---------------------------------------------------------------------------------
+
+    @work(exclusive=True, group="load")
+    async def _load(self) -> None:
+        try:
+            await self._read()
+        except LoomError as error:
+            self._loading = False
+            self._draw_title()
+            self._say(str(error), error=True)
+
+    async def _read(self) -> None:
+        """The first page at once, then all of them. Raises what the archive raises."""
+        everywhere = self._everywhere
+        workspace = None if everywhere else self._workspace
+        self._loading = True
+        self._draw_title()
+        page = await self._reader.list_sessions(workspace, limit=FIRST_PAGE)
+        if everywhere is not self._everywhere:
+            return  # The person switched meanwhile; a later read is on its way.
+        complete = len(page) < FIRST_PAGE
+        self._set_sessions(page, loading=not complete)
+        if not complete:
+            sessions = await self._reader.list_sessions(workspace, limit=ALL_SESSIONS)
+            if everywhere is self._everywhere:
+                self._set_sessions(sessions, loading=False)
+
+    def _set_sessions(self, sessions: list[Session], *, loading: bool) -> None:
+        self._sessions = sessions
+        self._haystacks = [haystack(session) for session in sessions]
+        self._loading = loading
+        self._show_rows()
+
+    def _show_rows(self, *, to_best: bool = False) -> None:
+        """Draw what the filter lets through. `to_best` puts the cursor on the first session found."""
+        rows = self.query_one(SessionList)
+        here = rows.current
+        shown: list[SessionRow] = [NewSessionRow()]
+        words = self.query_one("#filter", Input).value.casefold().split()
+        shown += [
+            session
+            for session, text in zip(self._sessions, self._haystacks, strict=True)
+            if all(word in text for word in words)
+        ]
+        cursor = 0
+        if to_best and words and len(shown) > 1:
+            cursor = 1
+        elif isinstance(here, Session):
+            cursor = next((i for i, row in enumerate(shown) if isinstance(row, Session) and row.id == here.id), -1)
+            cursor = min(rows.cursor, len(shown) - 1) if cursor < 0 else cursor
+        rows.with_place = self._everywhere
+        rows.set_items(shown, cursor)
+        self._draw_title()
+        self._say_how_empty(len(shown) - 1)
+
+    def _say_how_empty(self, found: int) -> None:
+        wanted = self.query_one("#filter", Input).value
+        if found or self._loading:
+            self._say("")
+        elif wanted.strip():
+            everywhere = "" if self._everywhere else ", a looks in every workspace"
+            self._say(f"No session has “{show_line(wanted, 60)}”. Esc clears the filter{everywhere}.")
+        elif self._everywhere:
+            self._say("No session yet. Enter starts the first one.")
+        else:
+            self._say("No session in this workspace yet. Enter starts the first one; a shows every workspace.")
+
+    def _draw_title(self) -> None:
+        total, shown = len(self._sessions), len(self.query_one(SessionList).items) - 1
+        where = "every workspace" if self._everywhere else show_line(PurePath(self._workspace).name or "/", 60)
+        path = "" if self._everywhere else f"  {show_line(self._workspace, 120)}"
+        count = f"{total:,} session{'' if total == 1 else 's'}" if shown >= total else f"{shown:,} of {total:,}"
+        if self._loading:
+            count = f"{count}…" if total else "loading…"
+        self.query_one(TitleLine).show(
+            Content.assemble(("loom", "$text-primary bold"), "  ", (where, "bold"), (path, "$foreground-muted")),
+            Content.styled(count, "$foreground-muted"),
+        )
+
+    def _say(self, text: str, *, error: bool = False) -> None:
+        said = self.query_one("#said", Static)
+        said.update(Content(show_line(text, 500)))
+        said.display = bool(text)
+        said.set_class(error, "-error")
+
+    @property
+    def _current(self) -> Session | None:
+        row = self.query_one(SessionList).current
+        return row if isinstance(row, Session) else None
+
+    # --- the filter -------------------------------------------------------------------------------
+
+    def action_filter(self, first: str = "") -> None:
+        box = self.query_one("#filter", Input)
+        box.add_class("-shown")
+        box.focus()
+        if first:
+            box.insert_text_at_cursor(first)
+
+    def on_key(self, event: Key) -> None:
+        """In the list, a printable key that is no command begins the filter."""
+        letter = event.character if event.is_printable else None
+        command = event.key in self.active_bindings or event.key in COMMAND_KEYS
+        if letter and letter.strip() and not command and not isinstance(self.focused, Input):
+            event.stop()
+            self.action_filter(letter)
+
+    @on(Input.Changed, "#filter")
+    def _filtered(self) -> None:
+        self._show_rows(to_best=True)
+
+    def action_leave(self) -> None:
+        box = self.query_one("#filter", Input)
+        if box.has_class("-shown"):
+            box.remove_class("-shown")
+            box.value = ""
+            self.query_one(SessionList).focus()
+        else:
+            self.dismiss(Quit())
+
+    # --- what is done with a session --------------------------------------------------------------
+
+    def action_move(self, by: int) -> None:
+        """Up and Down in the filter move the cursor of the list."""
+        self.query_one(SessionList).action_move(by)
+
+    def action_page(self, by: int) -> None:
+        self.query_one(SessionList).action_page(by)
+
+    def action_new(self) -> None:
+        self.dismiss(NewSession())
+
+    @on(Input.Submitted, "#filter")
+    @on(RowList.Chosen)
+    def _open(self) -> None:
+        session = self._current
+        self.dismiss(OpenSession(session.id) if session is not None else NewSession())
+
+    def action_everywhere(self) -> None:
+        self._everywhere = not self._everywhere
+        self._load()
+
+    @work(exclusive=True, group="change")
+    async def action_delete(self) -> None:
+        session = self._current
+        if session is None:
+            return
+        if session.id == self._open_id:
+            self._say("This session is open; open another one first.", error=True)
+            return
+        title = show_line(session.title, 60) or "untitled"
+        confirm = ConfirmScreen(
+            f"Take “{title}” off the list?",
+            deletion_in_words(session, self._clock()),
+            yes="take it off",
+            no="keep it",
+            clock=self._key_clock,
+        )
+        if await self.app.push_screen_wait(confirm):
+            self._deleted.append(session)
+            if not await self._change(
+                self._reader.delete_session(session.id), f"“{title}” is off the list; u brings it back."
+            ):
+                self._deleted.remove(session)
+
+    @work(exclusive=True, group="change")
+    async def action_undo(self) -> None:
+        session = self._deleted.pop()
+        title = show_line(session.title, 60) or "untitled"
+        if not await self._change(self._reader.restore_session(session.id), f"“{title}” is back."):
+            self._deleted.append(session)
+
+    @work(exclusive=True, group="change")
+    async def action_rename(self) -> None:
+        session = self._current
+        if session is None:
+            return
+        title = await self.app.push_screen_wait(AskScreen("A title for this session", session.title))
+        if title is not None:
+            await self._change(
+                self._reader.rename_session(session.id, title), f"It is called “{show_line(title, 60)}” now."
+            )
+
+    async def _change(self, change: Awaitable[None], said: str) -> bool:
+        """Make a change and show the list as it is then; False, and said why, when it could not be made."""
+        try:
+            await change
+            await self._read()
+        except LoomError as error:
+            self._say(str(error), error=True)
+            return False
+        self._say(said)
+        self.refresh_bindings()
+        return True
+
+    # --- other screens ----------------------------------------------------------------------------
+
+    @work(exclusive=True, group="archive")
+    async def action_archive(self) -> None:
+        if self._search is None:
+            return
+        session = self._current
+        found = await self.app.push_screen_wait(
+            ArchiveScreen(
+                self._search,
+                session_id=session.id if session is not None else None,
+                workspace=self._workspace,
+                query=self.query_one("#filter", Input).value,
+                clock=self._clock,
+            )
+        )
+        match found:
+            case JumpTo(session_id, turn_number):
+                self.dismiss(OpenSession(session_id, turn_number))
+            case PinTurn() | ForkAt():
+                self.dismiss(found)
+            case None:
+                pass
+
+    def action_help(self) -> None:
+        keys = group_of_bindings("Sessions", [*RowList.BINDINGS, *self.BINDINGS])
+        self.app.push_screen(HelpScreen((keys, *self._help_groups)))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        match action:
+            case "undo":
+                return bool(self._deleted)
+            case "archive":
+                return self._search is not None
+            case "delete" | "rename" if self.is_mounted:
+                # Greyed out on `New session`.
+                return True if self._current is not None else None
+        return True
+
+    @on(RowList.Moved)
+    def _moved(self) -> None:
+        # The footer is made anew by this: only when it would say something else.
+        if self._on_session is not (self._current is not None):
+            self._on_session = not self._on_session
+            self.refresh_bindings()
+
+
+# A command that has nothing to do at the moment is no letter of the filter either.
+COMMAND_KEYS = frozenset(each.key for each in PickerScreen.BINDINGS if isinstance(each, Binding))

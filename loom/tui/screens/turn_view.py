@@ -1,0 +1,101 @@
+"""A turn of the archive, whole and verbatim, and the turns before and after it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer
+
+from loom.archive.records import Turn
+from loom.errors import LoomError
+from loom.text import show_line
+from loom.tui.readers import SearchReader
+from loom.tui.turn_text import turn_heading, turn_text
+from loom.tui.widgets.text_view import TextView
+from loom.tui.widgets.title_line import TitleLine
+
+
+class TurnViewScreen(Screen[None]):
+    """Scrollable, of any size; Left and Right turn the page, y copies."""
+
+    DEFAULT_CSS = """
+    TurnViewScreen {
+        & TextView { height: 1fr; padding: 0 1; }
+    }
+    """
+    AUTO_FOCUS = "TextView"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "step(-1)", "Turn before", key_display="←", priority=True),
+        Binding("right,l", "step(1)", "Turn after", key_display="→", priority=True),
+        Binding("y", "copy", "Copy"),
+        Binding("j", "scroll(1)", "Down", show=False),
+        Binding("k", "scroll(-1)", "Up", show=False),
+        Binding("space", "page", "Page down", show=False),
+        Binding("g", "edge(-1)", "First line", show=False),
+        Binding("G", "edge(1)", "Last line", show=False),
+        Binding("escape,q,v", "dismiss(None)", "Back", key_display="Esc"),
+    ]
+
+    def __init__(self, reader: SearchReader, turn: Turn) -> None:
+        super().__init__()
+        self._reader = reader
+        self._turn = turn
+
+    def compose(self) -> ComposeResult:
+        yield TitleLine()
+        yield TextView(turn_text(self._turn))
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self._draw_title()
+
+    def _draw_title(self) -> None:
+        text = turn_text(self._turn)
+        lines = text.count("\n") + 1
+        size = f"{lines:,} line{'' if lines == 1 else 's'} · {len(text):,} characters"
+        self.query_one(TitleLine).show(
+            Content.styled(turn_heading(self._turn), "bold"), Content.styled(size, "$foreground-muted")
+        )
+
+    @work(exclusive=True)
+    async def action_step(self, by: int) -> None:
+        wanted = self._turn.turn_number + by
+        try:
+            found = await self._reader.get_range(self._turn.session_id, wanted, wanted)
+        except LoomError as error:
+            self.notify(show_line(str(error), 300), severity="error", markup=False)
+            return
+        if not found:
+            self.notify("That is the first turn." if by < 0 else "That is the last turn.", markup=False, timeout=2)
+            return
+        self._turn = found[0]
+        # With TextView a text is for life: the next turn gets a view of its own.
+        old, new = self.query_one(TextView), TextView(turn_text(self._turn))
+        with self.app.batch_update():
+            await self.mount(new, after=old)
+            await old.remove()
+        new.focus()
+        self._draw_title()
+
+    def action_copy(self) -> None:
+        text = turn_text(self._turn)
+        self.app.copy_to_clipboard(text)
+        self.notify(f"{len(text):,} characters copied.", markup=False, timeout=2)
+
+    def action_scroll(self, by: int) -> None:
+        self.query_one(TextView).scroll_relative(y=by, animate=False)
+
+    def action_page(self) -> None:
+        self.query_one(TextView).scroll_page_down(animate=False)
+
+    def action_edge(self, side: int) -> None:
+        view = self.query_one(TextView)
+        if side < 0:
+            view.scroll_home(animate=False)
+        else:
+            view.scroll_end(animate=False)

@@ -1,0 +1,98 @@
+"""The usage view: what the window holds, token by token, and what left it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
+from textual.events import Resize
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from loom.tui.widgets.title_line import TitleLine
+from loom.tui.widgets.usage_grid import grid_content
+from loom.tui.widgets.usage_table import (
+    UsageReport,
+    exchanges_content,
+    left_content,
+    requests_content,
+    summary_content,
+    table_content,
+)
+
+WIDE = 100
+"""Cells from which the table stands beside the grid."""
+MARGIN = 6
+
+
+class UsageScreen(Screen[None]):
+    """One report, drawn; `show` draws another."""
+
+    DEFAULT_CSS = """
+    UsageScreen {
+        & VerticalScroll { padding: 1 2; scrollbar-size-vertical: 1; }
+        & Static { height: auto; }
+        & .heading { color: $text-primary; text-style: bold; margin-top: 1; }
+        & #summary { margin-bottom: 1; }
+        & #pictures { height: auto; layout: vertical; }
+        & #table { margin-top: 1; }
+        &.-wide #pictures { layout: horizontal; }
+        &.-wide #grid { width: 46; }
+        &.-wide #table { width: 1fr; margin: 0 0 0 2; }
+    }
+    """
+    AUTO_FOCUS = "VerticalScroll"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "scroll(1)", "Down", show=False),
+        Binding("k", "scroll(-1)", "Up", show=False),
+        Binding("escape,q,f2", "dismiss(None)", "Back", key_display="Esc"),
+    ]
+
+    def __init__(self, report: UsageReport) -> None:
+        super().__init__()
+        self._report = report
+
+    def compose(self) -> ComposeResult:
+        yield TitleLine(Content.styled("The window", "bold"))
+        with VerticalScroll():
+            yield Static(id="summary", markup=False)
+            with Container(id="pictures"):
+                yield Static(id="grid", markup=False)
+                yield Static(id="table", markup=False)
+            yield Static(Content("In the window, newest first"), classes="heading", markup=False)
+            yield Static(id="exchanges", markup=False)
+            yield Static(Content("Left the window; the archive keeps it"), classes="heading", markup=False)
+            yield Static(id="left", markup=False)
+            yield Static(Content("Requests, newest first"), classes="heading", markup=False)
+            yield Static(id="requests", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def show(self, report: UsageReport) -> None:
+        """Draw another report."""
+        self._report = report
+        self._draw(self.size.width)
+
+    def on_resize(self, event: Resize) -> None:
+        self.set_class(event.size.width >= WIDE, "-wide")
+        self._draw(event.size.width)
+
+    def _draw(self, screen_width: int) -> None:
+        report, usage = self._report, self._report.usage
+        width = max(20, screen_width - MARGIN)
+        beside = screen_width >= WIDE
+        contents = {
+            "summary": summary_content(report),
+            "grid": grid_content(usage, 20 if beside else min(30, width // 2)),
+            "table": table_content(usage, width - 48 if beside else width),
+            "exchanges": exchanges_content(report.exchanges, width),
+            "left": left_content(report.left),
+            "requests": requests_content(report.manifests, width),
+        }
+        for name, content in contents.items():
+            self.query_one(f"#{name}", Static).update(content)
+
+    def action_scroll(self, by: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)

@@ -1,0 +1,78 @@
+"""What the chat screen needs of a conversation. `loom.cowork.session.CoworkSession` is one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from loom.archive.records import Session, Turn
+from loom.context.usage import WindowUsage
+from loom.cowork.events import ApprovalAsked, Decision
+from loom.models.choice import ModelChoice
+from loom.state import SessionState
+
+
+class ChatService(Protocol):
+    """One conversation. Its events come through the listener that it was made with."""
+
+    @property
+    def session(self) -> Session | None:
+        """None before the first message."""
+
+    @property
+    def choice(self) -> ModelChoice: ...
+
+    @property
+    def state(self) -> SessionState: ...
+
+    @property
+    def usage(self) -> WindowUsage | None:
+        """None until the floor has been counted."""
+
+    @property
+    def busy(self) -> bool: ...
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Messages typed during the exchange, oldest first."""
+
+    @property
+    def pending(self) -> tuple[ApprovalAsked, ...]: ...
+
+    @property
+    def read_only(self) -> bool: ...
+
+    def state_yaml(self) -> str:
+        """The state as the model sees it."""
+
+    async def prepare(self) -> None:
+        """Build the agent; slow the first time, in a thread."""
+
+    def submit(self, text: str) -> None:
+        """Start an exchange, or queue the message while one runs or the agent is being built."""
+
+    def take_back(self) -> str | None:
+        """Take the newest waiting message out of the queue; None when nothing waits."""
+
+    def interrupt(self) -> bool:
+        """Stop the running exchange; False when none runs."""
+
+    def answer(self, call_id: str, decision: Decision) -> None: ...
+
+    async def retry_save(self) -> None: ...
+
+    async def transcript(self, before: int | None = None, limit: int = 100) -> list[Turn]:
+        """The newest `limit` turns before turn `before` (of all if None), ascending."""
+
+    async def set_model(self, name: str) -> None: ...
+
+    async def compact(self, focus: str) -> None: ...
+
+    async def clear(self) -> None: ...
+
+    async def rename(self, title: str) -> None: ...
+
+    async def export(self, path: str) -> Path:
+        """Write the session as Markdown to `path` (a default place when empty) and give where it is."""
+
+    async def close(self) -> None: ...

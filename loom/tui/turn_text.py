@@ -1,0 +1,32 @@
+"""A turn in words: its heading, and everything that it says."""
+
+from __future__ import annotations
+
+import json
+
+from loom.archive.records import Turn, TurnKind, TurnStatus
+from loom.text import show_line
+from loom.tui.widgets.line import turn_label
+
+_NAMED_KINDS = (TurnKind.THINKING, TurnKind.TOOL_CALL, TurnKind.SUMMARY, TurnKind.RECEIPT, TurnKind.NOTE)
+
+
+def turn_text(turn: Turn) -> str:
+    """Everything that a turn says: its content, or the calls that it makes."""
+    if turn.content:
+        return turn.content
+    if turn.tool_calls:
+        return json.dumps(turn.tool_calls, indent=2, ensure_ascii=False, default=str)
+    if turn.kind is TurnKind.FILE:
+        return f"(a file: {len(turn.part_json or ''):,} characters stored)"
+    return "(nothing)"
+
+
+def turn_heading(turn: Turn) -> str:
+    """`T57 tool read_file · failed · 2026-11-20 14:03 UTC`; safe to draw."""
+    who = f"tool {turn.tool_name}" if turn.tool_name else turn.role
+    if turn.kind in _NAMED_KINDS:
+        who = f"{who} {turn.kind.value.replace('_', ' ')}"
+    ended = "" if turn.status is TurnStatus.COMPLETE else f" · {turn.status.value}"
+    when = turn.created_at[:16].replace("T", " ")
+    return show_line(f"{turn_label(turn.turn_number)} {who}{ended} · {when} UTC")

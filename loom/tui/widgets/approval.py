@@ -1,0 +1,190 @@
+"""The question before an effect: what will happen, whole, and no default yes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.events import Click, Focus, Key
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from loom.cowork.events import ApprovalAsked, Decision
+from loom.text import show, show_line
+from loom.tui.widgets.key_guard import KeyGuard
+from loom.tui.widgets.text_view import TextView
+
+_SCROLLING = {
+    "up": "scroll_up",
+    "down": "scroll_down",
+    "pageup": "page_up",
+    "pagedown": "page_down",
+    "home": "scroll_home",
+    "end": "scroll_end",
+}
+
+
+class Choice(Static):
+    """One answer that can be clicked."""
+
+    DEFAULT_CSS = "Choice { width: auto; height: 1; margin-right: 2; &:hover { text-style: underline; } }"
+
+    class Chosen(Message):
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    def __init__(self, key: str, label: str, style: str) -> None:
+        super().__init__(Content.assemble((f" {key} ", f"bold {style} reverse"), f" {label}"), markup=False)
+        self._key = key
+
+    def on_click(self, event: Click) -> None:
+        event.stop()
+        self.post_message(self.Chosen(self._key))
+
+
+class Approval(Vertical, can_focus=True):
+    """One question. `y`, `a` and `n` answer it once the keyboard has been quiet; Enter never does.
+
+    The screen gives it the keyboard only when the composer is empty. Any other letter goes to the composer: whoever
+    starts to type a sentence is not answering.
+    """
+
+    DEFAULT_CSS = """
+    Approval {
+        height: auto;
+        border: round $warning 60%;
+        padding: 0 1;
+        margin: 0 1;
+        &:focus, &:focus-within { border: round $warning; }
+        & > .title { text-style: bold; height: auto; max-height: 2; }
+        & > .warning { color: $text-error; text-style: bold; height: auto; max-height: 3; }
+        & > .scope { color: $text-muted; height: auto; max-height: 2; }
+        & > .hint { color: $text-muted; height: auto; }
+        & > TextView { background: $surface; padding: 0 1; }
+        & > .answers { height: 1; }
+        & > Input { display: none; border: none; height: 1; padding: 0; background: $surface; }
+        &.-reason > Input { display: block; }
+        &.-reason > .answers { display: none; }
+    }
+    """
+
+    class Answered(Message):
+        """The person decided."""
+
+        def __init__(self, call_id: str, decision: Decision) -> None:
+            super().__init__()
+            self.call_id = call_id
+            self.decision = decision
+
+    class Typed(Message):
+        """A letter that is no answer: it belongs to the composer."""
+
+        def __init__(self, character: str) -> None:
+            super().__init__()
+            self.character = character
+
+    def __init__(self, asked: ApprovalAsked, *, more: int = 0, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__()
+        self.asked = asked
+        self._more = more
+        self._guard = KeyGuard(clock)
+
+    def compose(self) -> ComposeResult:
+        preview = self.asked.preview
+        count = f"  ({self._more} more to answer)" if self._more else ""
+        yield Static(Content(f"{show_line(preview.title)}{count}"), classes="title", markup=False)
+        if preview.warning:
+            yield Static(Content(f"⚠ {show(preview.warning)}"), classes="warning", markup=False)
+        yield TextView(preview.body, diff=preview.kind == "diff")
+        with Horizontal(classes="answers"):
+            yield Choice("y", "yes, once", "$success")
+            yield Choice("a", "always this session", "$warning")
+            yield Choice("n", "no", "$error")
+        yield Input(placeholder="Why not? The model reads it; Enter sends, Esc goes back", compact=True)
+        yield Static(Content(f"a allows: {show_line(preview.scope, 300)}"), classes="scope", markup=False)
+        yield Static("", classes="hint", markup=False)
+
+    def on_mount(self) -> None:
+        body = self.query_one(TextView)
+        # The question itself holds the keyboard; its body scrolls with the arrow keys from here.
+        body.can_focus = False
+        self._hint("")
+
+    def on_focus(self, event: Focus) -> None:
+        self._guard.restart()
+        self._hint("")
+
+    def restart(self) -> None:
+        """The question came back into view: keys that were meant for something else do not answer it."""
+        self._guard.restart()
+
+    def fit(self, lines: int) -> None:
+        """Give the body at most this many lines, so that the answers stay in view; the rest of it scrolls."""
+        # In cells: a share of the screen counts for nothing inside a box that is as high as its content.
+        self.query_one(TextView).styles.max_height = lines
+
+    def set_more(self, more: int) -> None:
+        """How many further questions wait behind this one."""
+        count = f"  ({more} more to answer)" if more else ""
+        self.query_one(".title", Static).update(Content(f"{show_line(self.asked.preview.title)}{count}"))
+
+    def say_typing(self) -> None:
+        """The composer keeps the keyboard because there is text in it."""
+        self._hint("You are writing: Tab comes here to answer, your text stays.")
+
+    def _hint(self, text: str) -> None:
+        hint = self.query_one(".hint", Static)
+        hint.update(Content(text))
+        hint.display = bool(text)
+
+    def on_key(self, event: Key) -> None:
+        if self.has_class("-reason"):
+            if event.key == "escape":
+                event.stop()
+                self._leave_reason()
+            return
+        if event.key in _SCROLLING:
+            event.stop()
+            getattr(self.query_one(TextView), f"action_{_SCROLLING[event.key]}")()
+            return
+        quiet = self._guard.accepts()
+        if event.key in ("y", "a", "n"):
+            event.stop()
+            if quiet:
+                self._choose(event.key)
+            else:
+                self._hint("That key came too soon after another to count. Press it again.")
+        elif event.key == "enter":
+            event.stop()
+            self._hint("Enter answers nothing here: y, a or n.")
+        elif event.is_printable and event.character:
+            event.stop()
+            self.post_message(self.Typed(event.character))
+
+    @on(Choice.Chosen)
+    def _clicked(self, event: Choice.Chosen) -> None:
+        event.stop()
+        if self._guard.accepts():
+            self._choose(event.key)
+
+    def _choose(self, key: str) -> None:
+        if key == "n":
+            self.add_class("-reason")
+            self._hint("")
+            self.query_one(Input).focus()
+            return
+        self.post_message(self.Answered(self.asked.call_id, Decision(allowed=True, always=key == "a")))
+
+    @on(Input.Submitted)
+    def _denied(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(self.Answered(self.asked.call_id, Decision(allowed=False, reason=event.value.strip())))
+
+    def _leave_reason(self) -> None:
+        self.remove_class("-reason")
+        self.focus()

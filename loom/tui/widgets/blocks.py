@@ -1,0 +1,82 @@
+"""Which widget draws which turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.widget import Widget
+
+from loom.archive.records import Turn, TurnKind
+from loom.tui.widgets.fold import Fold, Thinking
+from loom.tui.widgets.line import ReceiptLine
+from loom.tui.widgets.message import AssistantMessage, UserMessage
+from loom.tui.widgets.tool_card import CardState, ToolCard
+
+Block = Widget
+
+
+def blocks_for(turns: Sequence[Turn]) -> list[Block]:
+    """The widgets of stored turns, ascending; a call and its result are one card."""
+    blocks: list[Block] = []
+    cards: dict[str, ToolCard] = {}
+    for turn in turns:
+        if turn.kind is TurnKind.TOOL_CALL:
+            card = card_of(turn)
+            cards[card.call_id] = card
+            blocks.append(card)
+        elif turn.kind is TurnKind.TOOL_RESULT and (turn.tool_call_id or "") in cards:
+            cards[turn.tool_call_id or ""].finish(turn, None)
+        else:
+            block = block_of(turn)
+            if isinstance(block, ToolCard):
+                cards[block.call_id] = block
+            if block is not None:
+                blocks.append(block)
+    return blocks
+
+
+def card_of(turn: Turn) -> ToolCard:
+    """The card of a stored call."""
+    call = turn.tool_calls[0] if turn.tool_calls else {}
+    arguments = call.get("arguments") or {}
+    return ToolCard(
+        str(call.get("id", "")),
+        str(call.get("name", "tool")),
+        arguments if isinstance(arguments, dict | str) else {},
+        turn.turn_number,
+    )
+
+
+def block_of(turn: Turn) -> Block | None:
+    """The widget of one turn that is not a call; None when there is nothing to see."""
+    text = turn.content or ""
+    number = turn.turn_number
+    match turn.kind:
+        case TurnKind.TOOL_RESULT:
+            # Its call lies on an older page.
+            return ToolCard(turn.tool_call_id or "", turn.tool_name or "tool", {}, number, result=turn)
+        case TurnKind.THINKING:
+            return Thinking(text, number) if text else None
+        case TurnKind.SUMMARY:
+            return Fold("Summary of what came before", text, number)
+        case TurnKind.RECEIPT | TurnKind.NOTE:
+            return ReceiptLine(text)
+        case TurnKind.FILE:
+            return ReceiptLine(f"T{number}: a file, {len(turn.part_json or ''):,} characters stored")
+        case _:
+            return _words(turn, text)
+
+
+def _words(turn: Turn, text: str) -> Block | None:
+    if turn.role == "user":
+        return UserMessage(text, turn.turn_number)
+    if turn.role == "assistant":
+        return AssistantMessage(text, turn.turn_number, turn.status) if text else None
+    return Fold("System", text, turn.turn_number) if text else None
+
+
+def settle(blocks: Sequence[Block]) -> None:
+    """Nothing runs: a call without a result was interrupted."""
+    for block in blocks:
+        if isinstance(block, ToolCard) and block.open_ended:
+            block.set_state(CardState.INTERRUPTED)

@@ -1,0 +1,213 @@
+"""Where the person writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual.events import Key, Paste
+from textual.message import Message
+from textual.widgets import TextArea
+
+from loom.text import UNSAFE, show
+from loom.tui.commands import Command, complete
+from loom.tui.widgets.completion import CompletionPopup
+
+MAX_PASTE_CHARS = 50_000
+"""A longer paste, or one with a very long line, stands in the composer as a short name: wrapping megabytes at every
+key press would make typing wait. The whole text is sent."""
+MAX_PASTE_LINE = 10_000
+MAX_HISTORY = 500
+
+_NEWLINE_KEYS = ("shift+enter", "ctrl+j", "alt+enter")
+
+
+class Composer(TextArea):
+    """A text area that sends on Enter. It never clears itself: the screen does, once the text is accepted."""
+
+    DEFAULT_CSS = """
+    Composer {
+        height: auto;
+        min-height: 3;
+        max-height: 12;
+        margin: 0 1;
+        padding: 0 1;
+        border: round $border-blurred;
+        background: $background;
+        scrollbar-size-vertical: 1;
+        &:focus { border: round $border; }
+        & .text-area--cursor-line { background: transparent; }
+    }
+    """
+
+    class Submitted(Message):
+        """Enter on a text that is not empty."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class TakeBack(Message):
+        """Up in the empty composer: the last queued message is wanted back."""
+
+    class AnswerWanted(Message):
+        """Tab: to a waiting approval, else to the next widget."""
+
+    class Scrolled(Message):
+        """The transcript should move by a page; the composer keeps the keyboard."""
+
+        def __init__(self, pages: int) -> None:
+            super().__init__()
+            self.pages = pages
+
+    class HiddenShown(Message):
+        """A paste held characters that cannot be seen; they were made visible."""
+
+        def __init__(self, count: int) -> None:
+            super().__init__()
+            self.count = count
+
+    def __init__(self, popup: CompletionPopup, *, id: str | None = None) -> None:
+        super().__init__(
+            id=id, soft_wrap=True, tab_behavior="focus", placeholder="Ask, or / for commands", show_line_numbers=False
+        )
+        self._popup = popup
+        self._history: list[str] = []
+        self._at: int | None = None
+        self._draft = ""
+        self._pastes: dict[str, str] = {}
+        self._quiet_at = ""
+        self.may_take_back = False
+        """Whether messages are queued."""
+
+    # --- what the screen does --------------------------------------------------------------------------------
+
+    def accept(self) -> None:
+        """The text was taken: remember it and start afresh."""
+        self.remember([self.text])
+        self.clear()
+        self._pastes.clear()
+        self._at = None
+
+    def remember(self, texts: Iterable[str]) -> None:
+        """Add to the history, oldest first; repetitions in a row count once."""
+        for text in texts:
+            if text.strip() and (not self._history or self._history[-1] != text):
+                self._history.append(text)
+        del self._history[:-MAX_HISTORY]
+
+    def put(self, text: str) -> None:
+        """Replace the content (undo brings the old one back), cursor at the end."""
+        self.replace(text, self.document.start, self.document.end)
+        self.move_cursor(self.document.end)
+
+    def attach(self, name: str, text: str) -> None:
+        """Write `name`; what is sent in its place is `text`."""
+        self._pastes[name] = text
+        self.insert(f"{name} ")
+
+    def whole_text(self) -> str:
+        """What was written, with long pastes in full."""
+        text = self.text
+        for name, pasted in self._pastes.items():
+            text = text.replace(name, pasted)
+        return text
+
+    # --- keys ------------------------------------------------------------------------------------------------
+
+    async def _on_key(self, event: Key) -> None:
+        if self._handle(event.key):
+            event.stop()
+            event.prevent_default()
+
+    def _handle(self, key: str) -> bool:
+        if self._popup.is_open and self._handle_popup(key):
+            return True
+        match key:
+            case "enter":
+                if self.text.strip():
+                    self.post_message(self.Submitted(self.whole_text().strip()))
+            case _ if key in _NEWLINE_KEYS:
+                self._replace_via_keyboard("\n", *self.selection)
+            case "tab":
+                self.post_message(self.AnswerWanted())
+            case "pageup" | "pagedown":
+                self.post_message(self.Scrolled(-1 if key == "pageup" else 1))
+            case "up" if not self.text and self.may_take_back:
+                self.post_message(self.TakeBack())
+            case "up" if self._row() == 0:
+                return self._recall(-1)
+            case "down" if self._row() == self.wrapped_document.height - 1:
+                return self._recall(1)
+            case _:
+                return False
+        return True
+
+    def _handle_popup(self, key: str) -> bool:
+        match key:
+            case "up" | "down":
+                self._popup.move(-1 if key == "up" else 1)
+            case "escape":
+                self._quiet_at = self.text
+                self._popup.offer(())
+            case "tab":
+                self.complete_with(self._popup.chosen)
+            case "enter" if self._popup.chosen and self.text.strip() != f"/{self._popup.chosen.name}":
+                self.complete_with(self._popup.chosen)
+            case _:
+                return False
+        return True
+
+    def complete_with(self, command: Command | None) -> None:
+        """Write the command; its arguments, or Enter, come from the person."""
+        if command is not None:
+            self.put(f"/{command.name} " if command.args else f"/{command.name}")
+            self._quiet_at = self.text
+            self._popup.offer(())
+
+    def on_text_area_changed(self) -> None:
+        if self.text != self._quiet_at:
+            self._quiet_at = ""
+            self._popup.offer(complete(self.text))
+
+    def _row(self) -> int:
+        """The cursor's row on the screen, wrapped lines counted."""
+        return self.wrapped_document.location_to_offset(self.cursor_location).y
+
+    def _recall(self, by: int) -> bool:
+        """Step through what was sent before; what was being written comes back at the end."""
+        if not self._history or (self._at is None and by > 0):
+            return False
+        if self._at is None:
+            self._draft, self._at = self.text, len(self._history)
+        elif self._at < len(self._history) and self.text != self._history[self._at]:
+            # An entry that was edited becomes the draft: nothing that was typed is lost.
+            self._draft = self.text
+        at = self._at + by
+        if at < 0:
+            return True
+        if at >= len(self._history):
+            self._at = None
+            self.put(self._draft)
+            return True
+        self._at = at
+        self.put(self._history[at])
+        if by < 0:
+            self.move_cursor(self.document.start)
+        self._quiet_at = self.text
+        self._popup.offer(())
+        return True
+
+    async def _on_paste(self, event: Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        # Terminals send a bare carriage return for a pasted line end.
+        text = event.text.replace("\r\n", "\n").replace("\r", "\n")
+        if hidden := len(UNSAFE.findall(text)):
+            text = show(text)
+            self.post_message(self.HiddenShown(hidden))
+        if len(text) > MAX_PASTE_CHARS or max(map(len, text.split("\n"))) > MAX_PASTE_LINE:
+            name = f"[pasted text {len(self._pastes) + 1}: {len(text):,} characters]"
+            self._pastes[name] = text
+            text = name
+        if result := self._replace_via_keyboard(text, *self.selection):
+            self.move_cursor(result.end_location)

@@ -1,0 +1,137 @@
+"""The gauge: how full the window is, drawn from the numbers that trigger what leaves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from textual.content import Content
+from textual.widget import Widget
+
+from loom.context.usage import Segment, WindowUsage
+
+WARN_AT = 70.0
+CRITICAL_AT = 90.0
+HYSTERESIS = 5.0
+"""Percent points below a threshold at which its colour goes away again, so that it does not flicker."""
+
+_GROUPS: tuple[tuple[tuple[Segment, ...], str, str], ...] = (
+    # Glyph and colour both differ where two groups meet: sixteen colours, or none, still tell them apart.
+    ((Segment.TOOLS, Segment.INSTRUCTIONS, Segment.MEMORY), "▓", "$secondary"),
+    ((Segment.STATE, Segment.RECEIPT), "▒", "$accent"),
+    ((Segment.USER,), "█", "$primary"),
+    ((Segment.ASSISTANT,), "▆", "$success"),
+    ((Segment.TOOL,), "▄", "$warning"),
+    ((Segment.RECALLED, Segment.PINS, Segment.HINT), "▒", "$accent"),
+)
+
+
+class Level(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    CRITICAL = "critical"
+
+
+_LEVEL_STYLE = {Level.OK: "$text-muted", Level.WARN: "$text-warning bold", Level.CRITICAL: "$text-error bold"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    glyph: str
+    style: str
+
+
+def next_level(level: Level, percent: float) -> Level:
+    """The level after a reading: up at 70 and 90 percent, down again 5 points below."""
+    if percent >= CRITICAL_AT or (level is Level.CRITICAL and percent > CRITICAL_AT - HYSTERESIS):
+        return Level.CRITICAL
+    if percent >= WARN_AT or (level is not Level.OK and percent > WARN_AT - HYSTERESIS):
+        return Level.WARN
+    return Level.OK
+
+
+def gauge_cells(usage: WindowUsage, width: int) -> list[Cell]:
+    """The bar in exactly `width` cells: segments in the order they are sent, free, reserve, and the high-water
+    mark where it stands. Every segment that holds anything gets a cell while there is room."""
+    if width <= 0:
+        return []
+    per_token = width / usage.window if usage.window else 0.0
+    sizes = [sum(usage.segments.get(segment, 0) for segment in group) for group, _, _ in _GROUPS]
+    total = sum(sizes)
+    wanted = min(width, max(round(usage.used * per_token), sum(1 for size in sizes if size) if usage.used else 0))
+    cells: list[Cell] = []
+    for (_, glyph, style), count in zip(_GROUPS, _share(sizes, total, wanted), strict=True):
+        cells += [Cell(glyph, style)] * count
+    if not total and usage.used:
+        cells = [Cell("█", "$primary")] * wanted
+    reserve = min(width - len(cells), round(usage.reserve * per_token))
+    free = width - len(cells) - reserve
+    cells += [Cell("·", "$text-muted 60%")] * free + [Cell("╱", "$text-muted 60%")] * reserve
+    mark = min(width - 1, int(usage.high_water * per_token))
+    cells[mark] = Cell("┃", "$text-error" if usage.used >= usage.high_water else "$text")
+    return cells
+
+
+def _share(sizes: list[int], total: int, cells: int) -> list[int]:
+    """`cells` shared out in proportion to `sizes` (largest remainder), at least one each where there is room."""
+    if not total or cells <= 0:
+        return [0] * len(sizes)
+    exact = [size * cells / total for size in sizes]
+    counts = [max(1, int(share)) if size else 0 for share, size in zip(exact, sizes, strict=True)]
+    while sum(counts) > cells:
+        counts[max(range(len(counts)), key=lambda i: (counts[i] > 1, counts[i] - exact[i], -sizes[i]))] -= 1
+    while sum(counts) < cells:
+        counts[max(range(len(counts)), key=lambda i: exact[i] - counts[i])] += 1
+    return counts
+
+
+def short_tokens(tokens: int) -> str:
+    """`812`, `8.4k`, `84k`, `1.2M`."""
+    if tokens < 1_000:
+        return str(tokens)
+    if tokens < 9_950:
+        return f"{tokens / 1_000:.1f}k".replace(".0k", "k")
+    if tokens < 999_500:
+        return f"{tokens / 1_000:.0f}k"
+    return f"{tokens / 1_000_000:.1f}M".replace(".0M", "M")
+
+
+def gauge_text(usage: WindowUsage) -> str:
+    """`42% ~84k/200k assumed`."""
+    about = "~" if usage.estimated else ""
+    percent = f"{usage.percent:.0f}%" if usage.percent >= 10 or not usage.used else f"{usage.percent:.1f}%"
+    assumed = " assumed" if usage.window_assumed else ""
+    return f"{percent} {about}{short_tokens(usage.used)}/{short_tokens(usage.window)}{assumed}"
+
+
+def gauge_line(usage: WindowUsage | None, level: Level, width: int) -> Content:
+    """The whole line: bar, numbers, and the cost when it is known."""
+    if usage is None:
+        return Content.styled("counting the window…", "$text-muted")
+    numbers = Content.styled(gauge_text(usage), _LEVEL_STYLE[level])
+    extra = f"  ${usage.cost_usd:.2f}" if usage.cost_usd >= 0.005 else ""
+    bar = width - numbers.cell_length - len(extra) - 1
+    if bar < 8:
+        return numbers
+    cells = gauge_cells(usage, min(bar, 60))
+    return Content.assemble(*[(cell.glyph, cell.style) for cell in cells], " ", numbers, (extra, "$text-muted"))
+
+
+class Gauge(Widget):
+    """One line, always in view."""
+
+    DEFAULT_CSS = "Gauge { height: 1; padding: 0 1; }"
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.usage: WindowUsage | None = None
+        self.level = Level.OK
+
+    def show_usage(self, usage: WindowUsage | None) -> None:
+        """Draw this reading; None while nothing has been counted yet."""
+        self.usage = usage
+        self.level = next_level(self.level, usage.percent) if usage is not None else Level.OK
+        self.refresh()
+
+    def render(self) -> Content:
+        return gauge_line(self.usage, self.level, self.content_size.width)

@@ -1,0 +1,76 @@
+"""One-line pieces of the screen: left and right text in one line, receipts, notes, and error blocks."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widgets import Static
+
+from loom.text import show_block, show_line
+
+
+def split_line(left: Content, right: Content, width: int) -> Content:
+    """`left` and `right` at the two ends of one line of `width` cells; what does not fit is cut from `left`."""
+    room = width - right.cell_length - (1 if right else 0)
+    if room < 4:
+        return left.truncate(max(0, width), ellipsis=True, pad=True)
+    return Content.assemble(left.truncate(room, ellipsis=True, pad=True), " " if right else "", right)
+
+
+def turn_label(turn_number: int | None) -> str:
+    """`T57`, as every citation is written; empty before the turn is stored."""
+    return f"T{turn_number}" if turn_number else ""
+
+
+class ReceiptLine(Static):
+    """Which turns left the window, or another quiet fact about the conversation."""
+
+    DEFAULT_CSS = """
+    ReceiptLine {
+        color: $text-muted;
+        margin: 0 1 1 1;
+        padding: 0 1;
+        border-left: outer $secondary 60%;
+        text-style: italic;
+    }
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(Content(show_line(text, 600)), markup=False)
+        self.source = text
+
+
+class ErrorBlock(Static):
+    """What went wrong and what to do, in the transcript."""
+
+    DEFAULT_CSS = """
+    ErrorBlock {
+        margin: 0 1 1 1;
+        padding: 0 1;
+        border-left: outer $error;
+        background: $error 10%;
+        color: $text-error;
+    }
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(Content(show_block(text, max_chars=4_000)), markup=False)
+
+
+class NoticeBar(Static):
+    """A standing notice above the composer; it stays until it is answered (a failed save)."""
+
+    DEFAULT_CSS = """
+    NoticeBar {
+        display: none;
+        height: auto;
+        max-height: 4;
+        padding: 0 1;
+        background: $error 20%;
+        color: $text-error;
+    }
+    """
+
+    def show_notice(self, text: str) -> None:
+        """Draw it; an empty text takes it away."""
+        self.update(Content(show_block(text, max_chars=1_000)))
+        self.display = bool(text)

@@ -1,0 +1,226 @@
+"""What was said: the person's messages and the model's answers."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from loom.archive.records import TurnStatus
+from loom.text import show, show_block
+from loom.tui.widgets.fold import WholeText
+from loom.tui.widgets.line import turn_label
+from loom.tui.widgets.markdown import SafeMarkdown
+
+MAX_MARKDOWN_CHARS = 40_000
+"""A longer answer is drawn up to here; each Markdown block is a widget of its own."""
+MAX_MARKDOWN_LINES = 1_500
+LONG_BLOCK = 3_000
+"""Characters of a block from which it is not drawn again for every piece that streams in."""
+ARRIVING_LINES = 8
+"""Lines shown as they are of what waits to be drawn."""
+
+_MARKS = {
+    TurnStatus.INTERRUPTED: "■ interrupted",
+    TurnStatus.PARTIAL: "■ the answer stops here: the model ended it early",
+    TurnStatus.FAILED: "✗ failed",
+}
+
+
+class TurnBlock(Horizontal):
+    """A piece of the transcript that knows its turn number, drawn small at its right edge."""
+
+    DEFAULT_CSS = """
+    TurnBlock {
+        height: auto;
+        margin: 0 1 1 1;
+        & > .turn-number {
+            width: auto;
+            min-width: 5;
+            height: 1;
+            text-align: right;
+            padding-left: 1;
+            color: $text-muted 70%;
+        }
+    }
+    """
+
+    def __init__(self, turn_number: int | None = None) -> None:
+        super().__init__()
+        self.turn_number = turn_number
+
+    def compose(self) -> ComposeResult:
+        yield from self.compose_body()
+        yield Static(Content(turn_label(self.turn_number)), classes="turn-number", markup=False)
+
+    def compose_body(self) -> ComposeResult:
+        """What stands to the left of the number."""
+        yield from ()
+
+    def set_turn(self, turn_number: int) -> None:
+        """The block is stored as this turn."""
+        self.turn_number = turn_number
+        for label in self.query(".turn-number").results(Static):
+            label.update(Content(turn_label(turn_number)))
+
+
+class UserMessage(TurnBlock):
+    """The person's own words, literally."""
+
+    DEFAULT_CSS = """
+    UserMessage {
+        border-left: outer $primary;
+        background: $primary 8%;
+        padding: 0 0 0 1;
+        & .words { width: 1fr; height: auto; color: $foreground; }
+    }
+    """
+
+    def __init__(self, text: str, turn_number: int | None = None) -> None:
+        super().__init__(turn_number)
+        self.text = text
+
+    def compose_body(self) -> ComposeResult:
+        yield Static(Content(show_block(self.text)), classes="words", markup=False)
+
+
+class AssistantMessage(TurnBlock):
+    """The model's answer as Markdown; it can grow while it streams."""
+
+    DEFAULT_CSS = """
+    AssistantMessage {
+        padding: 0 0 0 2;
+        margin: 0 1 0 1;
+        & SafeMarkdown { width: 1fr; }
+        & > .body { width: 1fr; height: auto; }
+        & .mark { color: $warning; height: auto; margin-bottom: 1; }
+        & .arriving { color: $text-muted; height: auto; }
+    }
+    """
+    can_focus = False
+
+    def __init__(self, text: str = "", turn_number: int | None = None, status: TurnStatus | None = None) -> None:
+        super().__init__(turn_number)
+        self.text = text
+        self._drawn, self._cut = _drawable(text)
+        self._status = status
+        self._arriving: Static | None = None
+        self.body = Vertical(classes="body")
+
+    def compose_body(self) -> ComposeResult:
+        with self.body:
+            yield SafeMarkdown(self._drawn)
+            if self._cut:
+                yield MoreText(self.text, len(self.text) - len(self._drawn))
+            if self._status in _MARKS:
+                yield Static(Content(_MARKS[self._status]), classes="mark", markup=False)
+
+    async def append(self, text: str) -> None:
+        """More of a streamed answer. Beyond what can be drawn quickly it is kept and counted."""
+        self.text += text
+        if not self._cut:
+            await self._grow()
+        if self._cut:
+            hidden = len(self.text) - len(self._drawn)
+            if more := self.query(MoreText):
+                more.first().set_text(self.text, hidden)
+            else:
+                await self.body.mount(MoreText(self.text, hidden), after=self.query_one(SafeMarkdown))
+
+    async def _grow(self) -> None:
+        """Draw what came, or only its last lines as they are while the block they belong to is long.
+
+        Textual draws the last block again for every piece. A list or a table of some length is drawn again only when
+        it has grown by half: the work stays in proportion to the answer.
+        """
+        markdown = self.query_one(SafeMarkdown)
+        drawable, self._cut = _drawable(self.text)
+        # A carriage return waits for its newline, so that a pair is never torn apart.
+        drawable = drawable.removesuffix("\r")
+        new, open_size = drawable[len(self._drawn) :], markdown.open_size
+        waits = open_size > LONG_BLOCK and len(new) < open_size // 2 and not self._cut
+        await self._show_arriving(new if waits else "")
+        if new and not waits:
+            self._drawn = drawable
+            await markdown.append(show(new))
+
+    async def _show_arriving(self, text: str) -> None:
+        """The last lines of a text that waits, as they are; an empty text takes them away."""
+        if not text:
+            if self._arriving is not None:
+                await self._arriving.remove()
+                self._arriving = None
+            return
+        content = Content(show_block("\n".join(text.split("\n")[-ARRIVING_LINES:])))
+        if self._arriving is None:
+            self._arriving = Static(content, classes="arriving", markup=False)
+            await self.body.mount(self._arriving, after=self.query_one(SafeMarkdown))
+        else:
+            self._arriving.update(content)
+
+    async def settle(self) -> None:
+        """Nothing more comes: draw what is still waiting."""
+        if self._arriving is not None:
+            await self._show_arriving("")
+            drawable, _ = _drawable(self.text)
+            new, self._drawn = drawable[len(self._drawn) :], drawable
+            await self.query_one(SafeMarkdown).append(show(new))
+
+    async def finish(self, text: str, turn_number: int, status: TurnStatus) -> None:
+        """The turn is stored: what is drawn becomes exactly what is stored."""
+        self.set_turn(turn_number)
+        await self.settle()
+        if text != self.text:
+            self.text = text
+            self._drawn, self._cut = _drawable(text)
+            await self.query_one(SafeMarkdown).update(show(self._drawn))
+            await self.query(MoreText).remove()
+            if self._cut:
+                more = MoreText(text, len(text) - len(self._drawn))
+                await self.body.mount(more, after=self.query_one(SafeMarkdown))
+        await self.mark(status)
+
+    async def mark(self, status: TurnStatus) -> None:
+        """Say how the turn ended, when it did not end well."""
+        if (text := _MARKS.get(status)) and not self.query(".mark"):
+            await self.body.mount(Static(Content(text), classes="mark", markup=False))
+
+
+def _drawable(text: str) -> tuple[str, bool]:
+    """The part of an answer that Markdown widgets can draw without a pause, and whether anything is cut off."""
+    cut = text[:MAX_MARKDOWN_CHARS]
+    lines = cut.split("\n", MAX_MARKDOWN_LINES)
+    if len(lines) > MAX_MARKDOWN_LINES:
+        cut = "\n".join(lines[:MAX_MARKDOWN_LINES])
+    return cut, len(cut) < len(text)
+
+
+class MoreText(Static, can_focus=True):
+    """Says how much of a long text is not drawn, and opens the whole."""
+
+    DEFAULT_CSS = """
+    MoreText {
+        height: 1;
+        color: $text-accent;
+        &:focus { background: $accent 20%; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,o", "whole", "Whole text")]
+
+    def __init__(self, text: str, hidden: int) -> None:
+        super().__init__(markup=False)
+        self.set_text(text, hidden)
+
+    def set_text(self, text: str, hidden: int) -> None:
+        self._text = text
+        self.update(Content(f"… {hidden:,} more characters · o opens the whole text"))
+
+    def action_whole(self) -> None:
+        self.post_message(WholeText("Whole text", self._text))
+
+    def on_click(self) -> None:
+        self.action_whole()

@@ -1,0 +1,123 @@
+"""Sessions as rows: two lines each, or one line of columns where there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePath
+
+from textual.content import Content
+
+from loom.archive.records import Session
+from loom.text import show_line
+from loom.tui.age import age, utc_now
+from loom.tui.widgets.line import split_line
+from loom.tui.widgets.row_list import RowList
+
+COLUMNS_FROM = 110
+"""Cells from which a session is one line of columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewSessionRow:
+    """The first row: start from nothing."""
+
+
+SessionRow = Session | NewSessionRow
+
+
+def turns_text(count: int) -> str:
+    """`1 turn`, `1,204 turns`."""
+    return f"{count:,} turn{'' if count == 1 else 's'}"
+
+
+def place(session: Session) -> str:
+    """The folder's name, for a list of several workspaces."""
+    return show_line(PurePath(session.workspace_path).name or session.workspace_path, 40)
+
+
+def wide_row(session: Session, width: int, now: datetime, *, with_place: bool, is_open: bool) -> Content:
+    """One line: title, reference, turns, age, model, focus."""
+    rest = width - 2 - (10 + 13 + 9 + (18 if with_place else 0))
+    title_width = min(60, rest * 2 // 5)
+    model_width = min(34, rest // 4)
+    focus_width = rest - title_width - model_width - 2
+    parts: list[Content] = [
+        _mark(is_open),
+        _cell(Content.styled(_title(session), "bold"), title_width),
+        _cell(Content.styled(f" {show_line(session.reference, 12)}", "$text-primary"), 10),
+        _cell(Content(turns_text(session.turn_count)).right(12), 13),
+        _cell(Content(age(session.last_active_at, now)).right(7), 9),
+    ]
+    if with_place:
+        parts.append(_cell(Content.styled(place(session), "$text-accent"), 18))
+    parts.append(_cell(Content.styled(show_line(session.model_name, 60), "$foreground-muted"), model_width))
+    parts.append(Content.styled(_focus(session), "$foreground-muted").truncate(focus_width, ellipsis=True))
+    return Content("").join(parts)
+
+
+def narrow_rows(
+    session: Session, width: int, now: datetime, *, with_place: bool, is_open: bool
+) -> tuple[Content, Content]:
+    """Two lines: title with reference, turns and age; focus with model."""
+    first = split_line(
+        Content.assemble(_mark(is_open), (_title(session), "bold")),
+        Content.assemble(
+            (show_line(session.reference, 12), "$text-primary"),
+            (f" {turns_text(session.turn_count).rjust(9)}", ""),
+            (f" {age(session.last_active_at, now).rjust(6)} ", ""),
+        ),
+        width,
+    )
+    right = show_line(session.model_name, max(12, width // 3))
+    if with_place:
+        right = f"{place(session)} · {right}"
+    second = split_line(Content(f"  {_focus(session)}"), Content(f"{right} "), width).stylize("$foreground-muted")
+    return first, second
+
+
+def _mark(is_open: bool) -> Content:
+    return Content.styled("● " if is_open else "  ", "$text-success")
+
+
+def _title(session: Session) -> str:
+    return show_line(session.title, 200) or "untitled"
+
+
+def _focus(session: Session) -> str:
+    """The newest message, unless it is the first one, which is the title."""
+    focus = show_line(session.focus, 110)
+    return "" if focus == show_line(session.title, 110) else focus
+
+
+def _cell(content: Content, width: int) -> Content:
+    return content.truncate(max(1, width - 1), ellipsis=True, pad=True).append(" ")
+
+
+class SessionList(RowList[SessionRow]):
+    """`New session`, then the sessions."""
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], datetime] = utc_now,
+        open_id: str | None = None,
+        id: str | None = None,
+    ) -> None:
+        super().__init__((NewSessionRow(),), id=id)
+        self._clock = clock
+        self._open_id = open_id
+        self.with_place = False
+        """Whether each row says which folder it belongs to."""
+
+    def height_of(self, item: SessionRow, width: int) -> int:
+        return 1 if isinstance(item, NewSessionRow) or width >= COLUMNS_FROM else 2
+
+    def draw_row(self, item: SessionRow, width: int) -> list[Content]:
+        if isinstance(item, NewSessionRow):
+            return [Content.styled("+ New session", "$text-success bold")]
+        now, is_open = self._clock(), item.id == self._open_id
+        if width >= COLUMNS_FROM:
+            return [wide_row(item, width, now, with_place=self.with_place, is_open=is_open)]
+        return list(narrow_rows(item, width, now, with_place=self.with_place, is_open=is_open))

@@ -1,0 +1,102 @@
+"""The line at the top: which session, where, with which model, and whether it is at work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import monotonic
+
+from textual.content import Content
+from textual.timer import Timer
+from textual.widget import Widget
+
+from loom.text import show_line
+from loom.tui.widgets.line import split_line
+
+FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+TICK = 0.1
+"""Seconds between two pictures of the throbber."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatusInfo:
+    """What the line says."""
+
+    title: str = ""
+    reference: str = ""
+    workspace: str = ""
+    model: str = ""
+    read_only: bool = False
+
+
+def status_line(info: StatusInfo, work: str, width: int) -> Content:
+    """The line in `width` cells: what the person needs least goes first when it is narrow."""
+    model = show_line(info.model, 40)
+    model_style = "$text-warning" if model == "offline" else "$text-success"
+    if model == "offline" and width >= 80:
+        model = "offline (no model)"
+    right = Content.assemble((work, "$text-primary bold"), "  " if work and model else "", (model, model_style))
+    left = Content.styled("loom", "$text-primary bold")
+    title = show_line(info.title, 80) or "new session"
+    left = Content.assemble(left, "  ", (title, "bold"))
+    if info.reference:
+        left = Content.assemble(left, (f"  {info.reference}", "$text-muted"))
+    if info.read_only:
+        left = Content.assemble(left, ("  read-only", "$text-warning"))
+    room = width - right.cell_length - left.cell_length - 3
+    workspace = show_line(info.workspace, 200)
+    if workspace and room >= 8:
+        short = workspace if len(workspace) <= room - 2 else "…" + workspace[-(room - 3) :]
+        left = Content.assemble(left, (f"  {short}", "$text-muted"))
+    return split_line(left, right, width)
+
+
+class StatusLine(Widget):
+    """One line; while an exchange runs it counts the seconds and says how to stop it."""
+
+    DEFAULT_CSS = "StatusLine { height: 1; padding: 0 1; background: $panel; dock: top; }"
+
+    def __init__(self, *, clock: Callable[[], float] = monotonic, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._clock = clock
+        self._info = StatusInfo()
+        self._began: float | None = None
+        self._word = ""
+        self._timer: Timer | None = None
+
+    def show_info(self, info: StatusInfo) -> None:
+        self._info = info
+        self.refresh()
+
+    def show_title(self, title: str, reference: str) -> None:
+        self.show_info(replace(self._info, title=title, reference=reference))
+
+    def start(self) -> None:
+        """An exchange runs from now on."""
+        self._began = self._clock()
+        if self._timer is None:
+            self._timer = self.set_interval(TICK, self.refresh)
+        self.refresh()
+
+    def stop(self) -> None:
+        self._began = None
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        self.refresh()
+
+    def show_word(self, word: str) -> None:
+        """Something slow besides an exchange (`starting`); empty when it is over."""
+        self._word = word
+        self.refresh()
+
+    def work(self) -> str:
+        """What is going on, in words; empty when nothing is."""
+        if self._began is None:
+            return self._word
+        seconds = max(0.0, self._clock() - self._began)
+        frame = FRAMES[int(seconds / TICK) % len(FRAMES)]
+        return f"{frame} {int(seconds)} s · Esc interrupts"
+
+    def render(self) -> Content:
+        return status_line(self._info, self.work(), self.content_size.width)

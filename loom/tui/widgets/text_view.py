@@ -1,0 +1,91 @@
+"""A scrolling view of a text of any size: only the lines on the screen are drawn."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.cells import chop_cells
+from rich.segment import Segment
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from loom.text import show
+from loom.tui.widgets.diff import LineKind, line_kinds
+
+Row = tuple[str, LineKind]
+
+
+def fold(text: str, width: int, *, diff: bool = False) -> list[Row]:
+    """Every character of the text, safe to draw, in rows of at most `width` cells. Nothing is left out."""
+    lines = show(text).expandtabs(4).split("\n")
+    plain: LineKind = "plain"
+    kinds = line_kinds(lines) if diff else [plain] * len(lines)
+    rows: list[Row] = []
+    for line, kind in zip(lines, kinds, strict=True):
+        if len(line) <= width // 2 or (line.isascii() and len(line) <= width):
+            rows.append((line, kind))
+        elif line.isascii():
+            rows += [(line[at : at + width], kind) for at in range(0, len(line), width)]
+        else:
+            rows += [(piece, kind) for piece in chop_cells(line, width)]
+    return rows
+
+
+class TextView(ScrollView, can_focus=True):
+    """Text wrapped at the widget's width; a diff is coloured. Long lines are folded, never cut."""
+
+    DEFAULT_CSS = """
+    TextView {
+        height: auto;
+        scrollbar-size-vertical: 1;
+        overflow-x: hidden;
+        & .text-view--added { color: $text-success; background: $success 15%; }
+        & .text-view--removed { color: $text-error; background: $error 15%; }
+        & .text-view--hunk { color: $text-accent; }
+        & .text-view--file { color: $text-muted; }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "text-view--added",
+        "text-view--removed",
+        "text-view--hunk",
+        "text-view--file",
+    }
+
+    def __init__(self, text: str = "", *, diff: bool = False, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._text = text
+        self._diff = diff
+        self._rows: list[Row] = []
+        self._width = 0
+
+    @property
+    def text(self) -> str:
+        """The whole text, as it was given."""
+        return self._text
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        self._fold(width)
+        return len(self._rows)
+
+    def on_resize(self) -> None:
+        self._fold(self.scrollable_content_region.width)
+
+    def _fold(self, width: int) -> None:
+        if width <= 0 or width == self._width:
+            return
+        self._width = width
+        self._rows = fold(self._text, width, diff=self._diff)
+        self.virtual_size = Size(width, len(self._rows))
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        index = self.scroll_offset.y + y
+        width = self.scrollable_content_region.width
+        base = self.rich_style
+        if index >= len(self._rows):
+            return Strip.blank(width, base)
+        text, kind = self._rows[index]
+        style = base if kind == "plain" else base + self.get_component_rich_style(f"text-view--{kind}")
+        return Strip([Segment(text, style)]).adjust_cell_length(width, style)

@@ -1,0 +1,328 @@
+"""The conversation, newest at the bottom: stored turns a page at a time, and what streams now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.containers import VerticalScroll
+from textual.message import Message
+from textual.widget import Widget
+
+from loom.archive.records import Turn, TurnKind, TurnStatus
+from loom.cowork.events import (
+    Event,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnStored,
+    WindowTrimmed,
+)
+from loom.tui.widgets.blocks import block_of, blocks_for, card_of, settle
+from loom.tui.widgets.fold import Fold, Thinking
+from loom.tui.widgets.line import ErrorBlock, ReceiptLine
+from loom.tui.widgets.message import AssistantMessage, TurnBlock
+from loom.tui.widgets.tool_card import CardState, ToolCard
+
+MOST_BLOCKS = 160
+"""Every layout visits every widget: with 400 blocks each streamed piece took 0.6 s, with 100 under 0.1. Beyond this
+the far end is dropped, and loaded again when it is scrolled to."""
+KEPT_BLOCKS = 100
+
+
+class Transcript(VerticalScroll):
+    """Turns as widgets. Stays at the bottom unless the person scrolled up; holds a bounded number of blocks."""
+
+    DEFAULT_CSS = """
+    Transcript {
+        height: 1fr;
+        padding: 1 0 0 0;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+        & > .-found { background: $accent 15%; }
+    }
+    """
+
+    class OlderWanted(Message):
+        """The top was reached; `before` is the oldest turn drawn."""
+
+        def __init__(self, before: int) -> None:
+            super().__init__()
+            self.before = before
+
+    class NewerWanted(Message):
+        """The bottom was reached, but newer turns had been dropped; `after` is the newest turn drawn."""
+
+        def __init__(self, after: int) -> None:
+            super().__init__()
+            self.after = after
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.has_older = False
+        """Whether the archive holds turns older than the oldest one drawn."""
+        self.newer_dropped = False
+        """Whether the newest turns were dropped while the person read far up."""
+        self._cards: dict[str, ToolCard] = {}
+        self._answer: AssistantMessage | None = None
+        self._thinking: Thinking | None = None
+        self._thinking_began = 0.0
+        self._asked_page = False
+
+    def on_mount(self) -> None:
+        self.anchor()
+
+    # --- pages of stored turns -------------------------------------------------------------------------------
+
+    async def show_page(
+        self, turns: Sequence[Turn], *, has_older: bool, running: bool = False, at_end: bool = True
+    ) -> None:
+        """Draw these turns and nothing else; `running` leaves calls without a result open, `at_end` says that there
+        are no newer ones."""
+        self._cards.clear()
+        self._answer = self._thinking = None
+        blocks = blocks_for(turns)
+        if not running:
+            settle(blocks)
+        with self.app.batch_update():
+            await self.remove_children()
+            await self._mount(blocks)
+        self.has_older, self.newer_dropped, self._asked_page = has_older, not at_end, False
+        self.anchor(at_end)
+
+    async def add_older(self, turns: Sequence[Turn], *, has_older: bool, live: bool) -> None:
+        """Put older turns above, keeping what the person reads where it is. `live` keeps the newest blocks,
+        which an exchange is still drawing."""
+        self.has_older = has_older
+        blocks = blocks_for(turns)
+        for block in [b for b in blocks if isinstance(b, ToolCard) and b.call_id in self._cards]:
+            # The result was drawn already, at the top of the newer page.
+            self._cards[block.call_id].set_call(block.tool_name, block.arguments, block.turn_number or 0)
+            blocks.remove(block)
+        settle(blocks)
+        first = self.children[0] if self.children else None
+        before = first.virtual_region.y if first else 0
+        with self.app.batch_update():
+            await self._mount(blocks, before=0 if first else None)
+            if not live and len(self.children) > MOST_BLOCKS:
+                await self._drop(list(self.children)[KEPT_BLOCKS:])
+                self.newer_dropped = True
+        if first is not None and first.is_attached:
+            self.call_after_refresh(self._hold, first, before)
+        self._asked_page = False
+
+    @property
+    def full(self) -> bool:
+        """Whether no further block may be drawn without dropping another."""
+        return len(self.children) >= MOST_BLOCKS
+
+    def page_failed(self) -> None:
+        """The page that was asked for does not come; reaching the edge asks again."""
+        self._asked_page = False
+
+    def _hold(self, first: Widget, before: int) -> None:
+        moved = first.virtual_region.y - before
+        if moved:
+            self.scroll_to(y=self.scroll_y + moved, animate=False, force=True, immediate=True)
+
+    async def add_newer(self, turns: Sequence[Turn], *, at_end: bool) -> None:
+        """Put back newer turns that had been dropped."""
+        known = {block_turn(child) for child in self.children}
+        blocks = [block for block in blocks_for(turns) if block_turn(block) not in known]
+        settle(blocks)
+        await self._mount(blocks)
+        self.newer_dropped, self._asked_page = not at_end, False
+        await self._trim_top()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if self._asked_page or not self.is_mounted:
+            return
+        if new_value <= 1 and new_value < old_value and self.has_older and (oldest := self.oldest_turn):
+            self._asked_page = True
+            self.post_message(self.OlderWanted(oldest))
+        elif self.newer_dropped and new_value >= self.max_scroll_y - 1 and new_value > old_value:
+            self._asked_page = True
+            self.post_message(self.NewerWanted(self.newest_turn))
+
+    def action_scroll_up(self) -> None:
+        self._top_reached()
+        super().action_scroll_up()
+
+    def action_page_up(self) -> None:
+        self._top_reached()
+        super().action_page_up()
+
+    def action_scroll_home(self) -> None:
+        self._top_reached()
+        super().action_scroll_home()
+
+    def _top_reached(self) -> None:
+        # A page that does not fill the screen cannot be scrolled, so no scroll tells that more is wanted.
+        if self.scroll_y <= 0 and self.has_older and not self._asked_page and (oldest := self.oldest_turn):
+            self._asked_page = True
+            self.post_message(self.OlderWanted(oldest))
+
+    def reveal(self, turn: int) -> bool:
+        """Scroll to the block of this turn and mark it; False if it is not drawn."""
+        blocks = [block for block in self.children if 0 < block_turn(block) <= turn]
+        if not blocks or self.newest_turn < turn:
+            return False
+        for marked in self.query(".-found"):
+            marked.remove_class("-found")
+        blocks[-1].add_class("-found")
+        self.release_anchor()
+        self.call_after_refresh(self.scroll_to_widget, blocks[-1], animate=False, top=True)
+        return True
+
+    @property
+    def oldest_turn(self) -> int:
+        return next((n for n in map(block_turn, self.children) if n), 0)
+
+    @property
+    def newest_turn(self) -> int:
+        return next((n for n in map(block_turn, reversed(self.children)) if n), 0)
+
+    # --- what happens now ------------------------------------------------------------------------------------
+
+    async def draw(self, event: Event, now: float) -> bool:
+        """Draw an event of the conversation at `now` seconds; False if it is none that stands in the transcript."""
+        match event:
+            case TextDelta(text):
+                await self.add_text(text)
+            case ThinkingDelta(text):
+                await self.add_thinking(text, now)
+            case TurnStored(turn):
+                await self.add_turn(turn, now)
+            case ToolStarted():
+                await self.tool_started(event)
+            case ToolFinished():
+                await self.tool_finished(event)
+            case WindowTrimmed(receipt=receipt):
+                await self.add_receipt(receipt)
+            case _:
+                return False
+        return True
+
+    async def add_turn(self, turn: Turn, now: float) -> None:
+        """A turn was stored: closes what was streamed for it, or draws it."""
+        match turn.kind:
+            case TurnKind.TEXT if turn.role == "assistant" and self._answer is not None:
+                await self._answer.finish(turn.content or "", turn.turn_number, turn.status)
+                self._answer = None
+            case TurnKind.THINKING if self._thinking is not None:
+                self._thinking.finish(turn.content or "", turn.turn_number, now - self._thinking_began)
+                self._thinking = None
+            case TurnKind.TOOL_CALL:
+                card = card_of(turn)
+                if card.call_id not in self._cards:
+                    await self._mount([card])
+            case TurnKind.TOOL_RESULT:
+                # ToolFinished draws it, with its duration.
+                pass
+            case TurnKind.RECEIPT if self._last_is_receipt(turn.content or ""):
+                pass
+            case _ if turn.turn_number <= self.newest_turn:
+                # A page that was loaded meanwhile shows it already.
+                pass
+            case _:
+                if (block := block_of(turn)) is not None:
+                    await self._mount([block])
+        await self._trim_top()
+
+    def _last_is_receipt(self, text: str) -> bool:
+        last = self.children[-1] if self.children else None
+        return isinstance(last, ReceiptLine) and last.source == text
+
+    async def add_text(self, text: str) -> None:
+        if self._answer is None:
+            self._answer = AssistantMessage()
+            await self._mount([self._answer])
+        await self._answer.append(text)
+
+    async def add_thinking(self, text: str, now: float) -> None:
+        if self._thinking is None:
+            self._thinking = Thinking(running=True)
+            self._thinking_began = now
+            await self._mount([self._thinking])
+        self._thinking.append(text)
+
+    async def tool_started(self, event: ToolStarted) -> None:
+        card = self._cards.get(event.call_id)
+        if card is None:
+            card = ToolCard(event.call_id, event.name, event.arguments, event.turn_number)
+            await self._mount([card])
+        card.set_state(CardState.RUNNING)
+
+    def tool_asking(self, call_id: str, *, asking: bool) -> None:
+        """The call waits for a person, or no longer does."""
+        card = self._cards.get(call_id)
+        if card is not None and card.open_ended:
+            card.set_state(CardState.ASKING if asking else CardState.RUNNING)
+
+    async def tool_finished(self, event: ToolFinished) -> None:
+        card = self._cards.get(event.call_id)
+        if card is None:
+            card = ToolCard(event.call_id, event.turn.tool_name or "tool", {}, event.turn.turn_number)
+            await self._mount([card])
+        card.finish(event.turn, event.duration_ms)
+
+    async def add_receipt(self, text: str) -> None:
+        """Which turns left the window; the stored receipt and the event say it once."""
+        if not self._last_is_receipt(text):
+            await self._mount([ReceiptLine(text)])
+
+    async def add_line(self, line: ReceiptLine | ErrorBlock) -> None:
+        await self._mount([line])
+
+    @property
+    def shows_interruption(self) -> bool:
+        """Whether the newest block says by itself that it was cut off."""
+        last = self.children[-1] if self.children else None
+        if isinstance(last, ToolCard):
+            return last.state is CardState.INTERRUPTED
+        return isinstance(last, TurnBlock) and bool(last.query(".mark"))
+
+    async def end_exchange(self, *, complete: bool) -> None:
+        """Nothing runs any more: what is still open was interrupted."""
+        settle([card for card in self._cards.values() if card.open_ended])
+        if self._answer is not None:
+            await self._answer.settle()
+            if not complete:
+                await self._answer.mark(TurnStatus.INTERRUPTED)
+            self._answer = None
+        if self._thinking is not None:
+            self._thinking.rename("Thought, interrupted")
+            self._thinking = None
+
+    # --- bounds ----------------------------------------------------------------------------------------------
+
+    async def _mount(self, blocks: Sequence[Widget], *, before: int | None = None) -> None:
+        for block in blocks:
+            if isinstance(block, ToolCard):
+                self._cards[block.call_id] = block
+        if blocks:
+            await self.mount_all(blocks, before=before)
+
+    async def _trim_top(self) -> None:
+        """Drop the oldest blocks while the person is at the bottom and cannot see them."""
+        if len(self.children) <= MOST_BLOCKS or not self.at_bottom:
+            return
+        await self._drop(list(self.children)[:-KEPT_BLOCKS])
+        self.has_older = True
+
+    @property
+    def at_bottom(self) -> bool:
+        """Whether the transcript follows what is new."""
+        return self.is_vertical_scroll_end
+
+    async def _drop(self, blocks: Sequence[Widget]) -> None:
+        for block in blocks:
+            if isinstance(block, ToolCard):
+                self._cards.pop(block.call_id, None)
+        await self.remove_children(blocks)
+
+
+def block_turn(block: Widget) -> int:
+    """The turn that a block draws; 0 when it draws none."""
+    return (block.turn_number or 0) if isinstance(block, TurnBlock | ToolCard | Fold) else 0

@@ -1,0 +1,182 @@
+"""The window as tables: by segment, exchange by exchange, and what left it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from loom.archive.records import Manifest
+from loom.context.usage import Segment, WindowUsage
+from loom.text import show_line
+from loom.tui.widgets.gauge import Cell
+from loom.tui.widgets.usage_grid import look_of
+
+NAMES: dict[Segment, str] = {
+    Segment.TOOLS: "Tool schemas",
+    Segment.INSTRUCTIONS: "Instructions",
+    Segment.MEMORY: "Memory",
+    Segment.STATE: "Session state",
+    Segment.RECEIPT: "Receipt",
+    Segment.USER: "Your messages",
+    Segment.ASSISTANT: "Answers",
+    Segment.TOOL: "Tool results",
+    Segment.RECALLED: "Recalled",
+    Segment.PINS: "Pins",
+    Segment.HINT: "Hint",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeLine:
+    """One exchange, in the window or gone from it."""
+
+    exchange: int
+    first_turn: int
+    last_turn: int
+    tokens: int
+    text: str
+    """The beginning of what the person said."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftLine:
+    """Turns that left the window together."""
+
+    first_turn: int
+    last_turn: int
+    receipt: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReport:
+    """Everything that the usage view says."""
+
+    usage: WindowUsage
+    model: str
+    exchanges: tuple[ExchangeLine, ...] = ()
+    """In the window, oldest first."""
+    left: tuple[LeftLine, ...] = ()
+    """Oldest first."""
+    manifests: tuple[Manifest, ...] = ()
+    """One for each request so far, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    """One line of the table by segment."""
+
+    name: str
+    tokens: int
+    share: float
+    """Of the whole window, 0 to 1."""
+    look: Cell | None = None
+    total: bool = False
+
+
+def usage_rows(usage: WindowUsage) -> list[UsageRow]:
+    """A row for each segment that holds anything, in the order sent, then used, free, reserve and the trigger."""
+
+    def row(name: str, tokens: int, look: Cell | None = None, *, total: bool = False) -> UsageRow:
+        return UsageRow(name, tokens, tokens / usage.window if usage.window else 0.0, look, total)
+
+    rows = [row(NAMES[each], usage.segments[each], look_of(each)) for each in Segment if usage.segments.get(each)]
+    counted = sum(usage.segments.values())
+    if usage.used != counted:
+        # The provider's count is the one that triggers; ours by segment is an estimate.
+        rows.append(row("Provider counted otherwise by", usage.used - counted))
+    rows.append(row("Used", usage.used, total=True))
+    rows.append(row("Free", usage.free, Cell("·", "$foreground-muted")))
+    rows.append(row("Reserve for the answer", usage.reserve, Cell("╱", "$foreground-muted")))
+    rows.append(row("Exchanges leave at", usage.high_water, Cell("┃", "$text")))
+    return rows
+
+
+def table_content(usage: WindowUsage, width: int) -> Content:
+    """Look, name, tokens, share, and a bar where there is room."""
+    lines: list[Content] = []
+    about = "~" if usage.estimated else ""
+    for row in usage_rows(usage):
+        style = "bold" if row.total else ""
+        look: tuple[str, str] = (row.look.glyph, row.look.style) if row.look is not None else (" ", "")
+        name = Content.styled(row.name, style).truncate(max(8, min(30, width - 22)), ellipsis=True, pad=True)
+        tokens = f"{about if row.total else ''}{row.tokens:,}".rjust(10)
+        line = Content.assemble(
+            look, " ", name, (tokens, style), (f"{row.share * 100:7.1f}%", style or "$foreground-muted")
+        )
+        room = min(24, width - line.cell_length - 2)
+        if room >= 8 and row.look is not None and row.share > 0:
+            line = line.append(Content.styled("  " + "━" * max(1, round(min(1.0, row.share) * room)), row.look.style))
+        lines.append(line)
+    return Content("\n").join(lines)
+
+
+def summary_content(report: UsageReport) -> Content:
+    """Model, percent, tokens of the window, what was assumed, cost and cache, in one wrapped line."""
+    usage = report.usage
+    about = "~" if usage.estimated else ""
+    parts = [
+        Content.styled(show_line(report.model, 80), "bold"),
+        Content(f"{about}{usage.used:,} of {usage.window:,} tokens, {usage.percent:.1f}%"),
+    ]
+    if usage.window_assumed:
+        parts.append(Content.styled("window size assumed", "$text-warning"))
+    if usage.used >= usage.high_water:
+        parts.append(Content.styled("exchanges leave before the next request", "$text-error"))
+    if usage.cost_usd:
+        parts.append(Content(f"${usage.cost_usd:.4f} so far"))
+    if usage.cache_read_share is not None:
+        parts.append(Content(f"{usage.cache_read_share * 100:.0f}% of the last request from the cache"))
+    return Content("  ·  ").join(parts)
+
+
+def turns_label(first: int, last: int) -> str:
+    """`T3`, `T3–T9`."""
+    return f"T{first}" if first == last else f"T{first}–T{last}"
+
+
+def exchanges_content(exchanges: Sequence[ExchangeLine], width: int) -> Content:
+    """The exchanges in the window, newest first: turns, tokens, first words."""
+    if not exchanges:
+        return Content.styled("Nothing yet: the next message begins the first exchange.", "$foreground-muted")
+    lines = []
+    for each in reversed(exchanges):
+        head = Content.assemble(
+            (turns_label(each.first_turn, each.last_turn).ljust(13), "$text-primary"),
+            f"{each.tokens:>9,}  ",
+        )
+        lines.append(head.append(Content(show_line(each.text, 200))).truncate(width, ellipsis=True))
+    return Content("\n").join(lines)
+
+
+def left_content(left: Sequence[LeftLine]) -> Content:
+    """What left the window, newest first; the archive has all of it."""
+    if not left:
+        return Content.styled("Nothing has left the window.", "$foreground-muted")
+    lines = []
+    for each in reversed(left):
+        label = turns_label(each.first_turn, each.last_turn)
+        said = show_line(each.receipt, 400)
+        lines.append(Content.assemble((label, "$text-primary"), "  ", said.removeprefix(label).lstrip(" :,")))
+    return Content("\n").join(lines)
+
+
+def requests_content(manifests: Sequence[Manifest], width: int, most: int = 20) -> Content:
+    """The newest requests: what was estimated, what the provider counted, and which turns were in it."""
+    if not manifests:
+        return Content.styled("No request yet.", "$foreground-muted")
+    lines = [
+        Content.styled(f"{'request':>7} {'estimated':>10} {'reported':>10} {'off':>7}  turns", "$foreground-muted")
+    ]
+    for each in list(reversed(manifests))[:most]:
+        reported = f"{each.reported_tokens:,}" if each.reported_tokens is not None else "–"
+        off = ""
+        if each.reported_tokens:
+            off = f"{100 * (each.estimated_tokens - each.reported_tokens) / each.reported_tokens:+.1f}%"
+        turns = ", ".join(turns_label(first, last) for first, last in each.turns)
+        line = f"{each.request:>7} {each.estimated_tokens:>10,} {reported:>10} {off:>7}  {turns}"
+        lines.append(Content(line).truncate(width, ellipsis=True))
+    if len(manifests) > most:
+        lines.append(Content.styled(f"and {len(manifests) - most:,} before", "$foreground-muted"))
+    return Content("\n").join(lines)

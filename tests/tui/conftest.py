@@ -1,0 +1,68 @@
+"""A chat screen on a conversation whose events the test writes, with a clock that only the test moves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from textual.app import App
+
+from loom.archive.records import Session, Turn
+from loom.tui.app import LoomLook
+from loom.tui.screens.chat import ChatScreen
+from loom.tui.screens.chat_commands import GoTo
+from loom.tui.widgets.composer import Composer
+from tests.support.scripted_chat import ScriptedChat
+
+
+@dataclass
+class Clock:
+    """Seconds that pass when the test says so."""
+
+    now: float = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@dataclass
+class ChatApp(LoomLook):
+    """The chat screen alone, on a scripted conversation."""
+
+    turns: list[Turn] = field(default_factory=list)
+    session: Session | None = None
+    attached: bool = True
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self.clock = Clock()
+        self.chat = ChatScreen(Path("/home/ada/src/shop"), clock=self.clock)
+        self.service = ScriptedChat(self.chat.receive, self.turns, self.session)
+        self.went: list[GoTo] = []
+
+    __hash__ = App.__hash__
+
+    async def on_mount(self) -> None:
+        await self.push_screen(self.chat)
+        self.chat.query_one(Composer).cursor_blink = False
+        if self.attached:
+            await self.chat.attach(self.service)
+
+    def on_go_to(self, event: GoTo) -> None:
+        self.went.append(event)
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Pictures and cell widths do not depend on the terminal that the tests run in."""
+    for name in ("NO_COLOR", "TEXTUAL_ANIMATIONS", "COLORTERM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("HOME", os.environ.get("HOME", "/"))
+    yield

@@ -1,0 +1,123 @@
+"""Questions: nobody says yes by accident."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.app import App, ComposeResult
+from textual.widgets import Input
+
+from loom.cowork.events import ApprovalAsked, Decision
+from loom.tools.outcome import Preview
+from loom.tui.widgets.approval import Approval
+from loom.tui.widgets.key_guard import QUIET_SECONDS, KeyGuard
+from tests.tui.conftest import Clock
+
+ASKED = ApprovalAsked("c1", "shell_execute", Preview("Run a command", "rm -rf build", "command", "exactly this", "k"))
+
+
+class Host(App[None]):
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = Clock()
+        self.approval = Approval(ASKED, clock=self.clock)
+        self.answers: list[Decision] = []
+        self.typed: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.approval
+
+    def on_mount(self) -> None:
+        self.approval.focus()
+
+    def on_approval_answered(self, event: Approval.Answered) -> None:
+        self.answers.append(event.decision)
+
+    def on_approval_typed(self, event: Approval.Typed) -> None:
+        self.typed.append(event.character)
+
+
+@pytest.fixture
+def app() -> Host:
+    return Host()
+
+
+@given(st.lists(st.floats(0, QUIET_SECONDS * 0.99), max_size=50))
+def test_no_key_of_someone_who_is_typing_counts(pauses: list[float]) -> None:
+    clock = Clock()
+    guard = KeyGuard(clock)
+    for pause in pauses:
+        clock.advance(pause)
+        assert not guard.accepts()
+    clock.advance(QUIET_SECONDS)
+    assert guard.accepts()
+
+
+async def test_a_key_that_was_on_its_way_does_not_answer(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("y")
+        app.clock.advance(0.3)
+        await pilot.press("y")
+        assert app.answers == []
+        app.clock.advance(0.5)
+        await pilot.press("y")
+        assert app.answers == [Decision(allowed=True)]
+
+
+async def test_always_is_a_key_of_its_own(app: Host) -> None:
+    async with app.run_test() as pilot:
+        app.clock.advance(1)
+        await pilot.press("a")
+        assert app.answers == [Decision(allowed=True, always=True)]
+
+
+async def test_enter_space_and_escape_answer_nothing(app: Host) -> None:
+    async with app.run_test() as pilot:
+        for key in ("enter", "space", "escape", "tab", "Y"):
+            app.clock.advance(1)
+            await pilot.press(key)
+        assert app.answers == []
+
+
+async def test_no_asks_for_a_reason_and_sends_it(app: Host) -> None:
+    async with app.run_test() as pilot:
+        app.clock.advance(1)
+        await pilot.press("n", "n", "o", "t", "enter")
+        assert app.answers == [Decision(allowed=False, reason="not")]
+
+
+async def test_no_without_a_reason_is_fine_and_esc_goes_back(app: Host) -> None:
+    async with app.run_test() as pilot:
+        app.clock.advance(1)
+        await pilot.press("n", "escape")
+        assert app.approval.has_focus
+        app.clock.advance(1)
+        await pilot.press("n", "enter")
+        assert app.answers == [Decision(allowed=False)]
+
+
+async def test_other_letters_belong_to_the_composer(app: Host) -> None:
+    async with app.run_test() as pilot:
+        app.clock.advance(1)
+        await pilot.press("w")
+        assert app.typed == ["w"]
+        assert app.answers == []
+
+
+async def test_a_click_answers_too_but_not_at_once(app: Host) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.click("Choice")
+        assert app.answers == []
+        app.clock.advance(1)
+        await pilot.click("Choice")
+        assert app.answers == [Decision(allowed=True)]
+
+
+async def test_the_reason_is_no_markup(app: Host) -> None:
+    async with app.run_test() as pilot:
+        app.clock.advance(1)
+        await pilot.press("n")
+        app.approval.query_one(Input).value = "[/foo]"
+        await pilot.press("enter")
+        assert app.answers == [Decision(allowed=False, reason="[/foo]")]

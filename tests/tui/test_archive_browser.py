@@ -1,0 +1,283 @@
+"""The archive browser, on a real archive."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from loom.archive.records import SearchHit, SearchPage
+from loom.text import UNSAFE
+from loom.tui.choices import ForkAt, JumpTo, PinTurn
+from loom.tui.screens.archive import ArchiveScreen
+from loom.tui.screens.help import HelpScreen
+from loom.tui.screens.turn_view import TurnViewScreen
+from loom.tui.widgets.facet_bar import Facets, Scope, next_facet
+from loom.tui.widgets.hit_list import HitList, SessionHeading
+from loom.tui.widgets.hit_preview import HitPreview
+from loom.tui.widgets.text_view import TextView
+from tests.support.browsing import HERE, HOSTILE, NOW, Fixed, alone, fill, id_of, until
+
+
+@pytest.fixture
+async def shelf(tmp_path: Path) -> AsyncIterator[Fixed]:
+    fixed = await fill(tmp_path / "archive.db")
+    yield fixed
+    await fixed.store.close()
+
+
+def browser(shelf: Fixed, *, session: str | None = "a1b2", **options: Any) -> ArchiveScreen:
+    session_id = id_of(shelf, session) if session else None
+    return ArchiveScreen(shelf, session_id=session_id, workspace=HERE, clock=lambda: NOW, **options)
+
+
+def found(screen: ArchiveScreen) -> list[str]:
+    """What the list says: a session's reference, or a hit's turn."""
+    return [
+        item.reference if isinstance(item, SessionHeading) else f"T{item.turn_number}"
+        for item in screen.query_one(HitList).items
+    ]
+
+
+def said(screen: ArchiveScreen) -> str:
+    return str(screen.query_one("#said", Static).content)
+
+
+def preview(screen: ArchiveScreen) -> str:
+    page = screen.query_one(HitPreview).page
+    return page.content.plain if page is not None else ""
+
+
+async def typed(pilot: Pilot[Any], screen: ArchiveScreen, query: str) -> None:
+    await until(pilot, lambda: screen.is_mounted and screen.query("#query"))
+    await pilot.press(*query)
+    await until(pilot, lambda: found(screen) or "Nothing found" in said(screen))
+
+
+async def test_it_searches_from_the_second_character_as_one_types(shelf: Fixed) -> None:
+    screen = browser(shelf)
+    async with alone(screen).run_test() as pilot:
+        await pilot.press("R")
+        await until(pilot, lambda: "Type at least 2 characters" in said(screen))
+        await pilot.press(*"EFRESH_TIMEOUT")
+        await until(pilot, lambda: "T3" in found(screen))
+        await pilot.press("ctrl+u")
+        await until(pilot, lambda: found(screen) == [])
+
+
+async def test_hits_stand_under_their_session_with_the_match_marked(shelf: Fixed) -> None:
+    screen = browser(shelf, scope=Scope.WORKSPACE)
+    async with alone(screen).run_test() as pilot:
+        await typed(pilot, screen, "timeout")
+        await until(pilot, lambda: {"a1b2", "k3f9"} <= set(found(screen)))
+        rows = screen.query_one(HitList)
+        assert rows.hit is not None
+        drawn = rows.draw_row(rows.hit, 60)[1]
+        words = [drawn.plain[span.start : span.end].lower() for span in drawn.spans if "underline" in str(span.style)]
+        assert words and all("time" in word for word in words)
+
+
+async def test_turns_that_hold_the_words_come_before_what_is_only_related(shelf: Fixed) -> None:
+    screen = browser(shelf, query="timeout")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: len(found(screen)) > 5)
+        marks = [bool(item.highlights) for item in screen.query_one(HitList).items if isinstance(item, SearchHit)]
+        assert marks == sorted(marks, reverse=True) and any(marks) and not all(marks)
+
+
+async def test_the_turn_stands_beside_it_with_its_neighbours(shelf: Fixed) -> None:
+    screen = browser(shelf, query="refreshToken")
+    async with alone(screen).run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "T4 assistant" in preview(screen))
+        shown = preview(screen)
+        assert "The refreshToken call uses REFRESH_TIMEOUT, which is 30 seconds." in shown
+        assert "T3 tool search_text" in shown and "T5 user" in shown
+
+
+async def test_enter_jumps_from_the_query_and_from_the_hits(shelf: Fixed) -> None:
+    for keys in (["enter"], ["down", "enter"]):
+        screen = browser(shelf, query="refreshToken")
+        app = alone(screen)
+        async with app.run_test() as pilot:
+            await until(pilot, lambda screen=screen: found(screen)[:2] == ["a1b2", "T4"])  # type: ignore[misc]
+            await pilot.press(*keys)
+            await until(pilot, lambda app=app: app.left)  # type: ignore[misc]
+        assert app.result == JumpTo(id_of(shelf, "a1b2"), 4)
+
+
+@pytest.mark.parametrize(("key", "kind"), [("p", PinTurn), ("f", ForkAt)])
+async def test_p_pins_and_f_forks(shelf: Fixed, key: str, kind: type) -> None:
+    screen = browser(shelf, query="refreshToken")
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: found(screen)[:2] == ["a1b2", "T4"])
+        await pilot.press("down", key)
+        await until(pilot, lambda: app.left)
+    assert app.result == kind(id_of(shelf, "a1b2"), 4)
+
+
+async def test_y_copies_and_e_asks_for_an_export_and_both_stay(shelf: Fixed) -> None:
+    screen = browser(shelf, query="refreshToken")
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: found(screen))
+        await pilot.press("down", "y", "e")
+        await until(pilot, lambda: app.clipboard.startswith("The refreshToken call"))
+        await until(pilot, lambda: app.messages)
+        assert app.messages[0].query == "refreshToken" and app.messages[0].hits
+        assert not app.left
+
+
+async def test_in_the_query_the_commands_are_letters(shelf: Fixed) -> None:
+    screen = browser(shelf)
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await typed(pilot, screen, "pyfev?/")
+        assert screen.query_one("#query", Input).value == "pyfev?/"
+        assert not app.left
+
+
+async def test_up_from_the_first_hit_and_slash_go_back_to_the_query(shelf: Fixed) -> None:
+    screen = browser(shelf, query="refreshToken")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: found(screen))
+        for back in ("up", "slash"):
+            await pilot.press("down")
+            assert isinstance(screen.focused, HitList)
+            await pilot.press(back)
+            await until(pilot, lambda: isinstance(screen.focused, Input))
+
+
+async def test_the_scope_widens_from_session_to_workspace_to_everything(shelf: Fixed) -> None:
+    screen = browser(shelf, session="k3f9", query="アーカイブ")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "Nothing found" in said(screen) and "this session" in said(screen))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "Nothing found" in said(screen) and "this workspace" in said(screen))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "z9y8" in found(screen))
+        await pilot.click("#query")
+        await pilot.click("Facet")
+        await until(pilot, lambda: "this session" in said(screen))
+
+
+async def test_without_a_session_it_begins_with_the_workspace(shelf: Fixed) -> None:
+    screen = browser(shelf, session=None, query="timeout")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "k3f9" in found(screen))
+
+
+async def test_role_tool_and_time_limit_what_is_found(shelf: Fixed) -> None:
+    screen = browser(shelf, scope=Scope.WORKSPACE, query="timeout")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "T3" in found(screen))
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "T3" not in found(screen) and "T1" in found(screen))
+        await pilot.press("ctrl+r", "ctrl+r", "ctrl+r", "ctrl+o")
+        await until(pilot, lambda: found(screen) == ["a1b2", "T3"])
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: found(screen) == ["a1b2", "T3"])
+
+
+def test_facets_go_round() -> None:
+    scopes = (Scope.WORKSPACE, Scope.ALL)
+    facets = Facets(Scope.WORKSPACE)
+    assert next_facet(facets, "scope", scopes=scopes, tools=()).scope is Scope.ALL
+    assert next_facet(Facets(Scope.ALL), "scope", scopes=scopes, tools=()).scope is Scope.WORKSPACE
+    assert next_facet(facets, "tool", scopes=scopes, tools=()).tool is None
+    assert next_facet(facets, "tool", scopes=scopes, tools=("a",)).tool == "a"
+    assert Facets(Scope.ALL, "tool", "read_file", 7).words() == "everything, role tool, tool read_file, last 7 days"
+    assert Facets(Scope.ALL, days=1).after(NOW) == "2026-03-03T12:00:00.000000Z"
+    assert Facets(Scope.ALL).after(NOW) is None
+
+
+async def test_nothing_found_says_what_was_searched(shelf: Fixed) -> None:
+    screen = browser(shelf, query="zebra crossing")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "Nothing found for “zebra crossing” in 6 turns of this session" in said(screen))
+
+
+async def test_a_later_search_replaces_a_slower_earlier_one(shelf: Fixed, monkeypatch: pytest.MonkeyPatch) -> None:
+    first_is_out, go_on = asyncio.Event(), asyncio.Event()
+    real = shelf.search
+
+    async def search(query: str, **options: Any) -> SearchPage:
+        if query == "build":
+            first_is_out.set()
+            await go_on.wait()
+        return await real(query, **options)
+
+    monkeypatch.setattr(shelf, "search", search)
+    screen = browser(shelf, scope=Scope.WORKSPACE, query="build")
+    async with alone(screen).run_test() as pilot:
+        await first_is_out.wait()
+        # The keyboard is free while the first one is still out.
+        await pilot.press("ctrl+u", *"refreshToken")
+        await until(pilot, lambda: found(screen)[:2] == ["a1b2", "T4"])
+        go_on.set()
+        await pilot.pause()
+        assert "k3f9" not in found(screen)
+
+
+@pytest.mark.parametrize("query", ['" OR 1=1 NEAR(', "\\", "'; DROP TABLE", "😀😀", "*", '"', "a" * 5_000])
+async def test_no_query_does_any_harm(shelf: Fixed, query: str) -> None:
+    screen = browser(shelf)
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: screen.query("#query"))
+        screen.query_one("#query", Input).value = query
+        await until(pilot, lambda: "Nothing found" in said(screen) or "Type at least" in said(screen) or found(screen))
+        assert not screen.query_one("#said").has_class("-error")
+
+
+@pytest.mark.parametrize("size", [(60, 16), (80, 30), (160, 40)])
+async def test_hostile_turns_are_drawn_literally(shelf: Fixed, size: tuple[int, int]) -> None:
+    session_id = await shelf.store.create_session(HERE, "offline", "", title=HOSTILE)
+    await shelf.store.append_turn(session_id, "user", f"needleword {HOSTILE} " * 50)
+    await shelf.store.append_turn(session_id, "tool", HOSTILE, tool_name="[/x]\x1b[2J")
+    screen = browser(shelf, scope=Scope.ALL, query="needleword")
+    app = alone(screen)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "[/foo]" in preview(screen))
+        rows = screen.query_one(HitList)
+        drawn = preview(screen) + "".join(rows.render_line(y).text for y in range(rows.size.height))
+        assert not UNSAFE.search(drawn)
+        await pilot.press("down", "v")
+        await until(pilot, lambda: isinstance(app.screen, TurnViewScreen))
+
+
+async def test_a_huge_turn_is_previewed_around_the_match_and_v_shows_the_whole(shelf: Fixed) -> None:
+    lines = [f"line {n}" for n in range(20_000)]
+    lines[10_000] = "the needleword is here"
+    session_id = id_of(shelf, "a1b2")
+    await shelf.store.append_turn(session_id, "tool", "\n".join(lines), tool_name="read_file")
+    screen = browser(shelf, query="needleword")
+    app = alone(screen)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "the needleword is here" in preview(screen))
+        assert "characters before" in preview(screen) and "characters after" in preview(screen)
+        assert len(preview(screen)) < 12_000
+        await until(pilot, lambda: screen.query_one(HitPreview).scroll_y > 10)
+        await pilot.press("down", "v")
+        await until(pilot, lambda: isinstance(app.screen, TurnViewScreen))
+        assert app.screen.query_one(TextView).text == "\n".join(lines)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen)
+
+
+async def test_help_and_escape(shelf: Fixed) -> None:
+    screen = browser(shelf)
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(app.screen, HelpScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.left)
+    assert app.result is None

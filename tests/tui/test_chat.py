@@ -1,0 +1,270 @@
+"""The chat screen, on a conversation that the test plays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from loom.cowork.events import (
+    ApprovalAnswered,
+    ApprovalAsked,
+    Decision,
+    ExchangeEnded,
+    ExchangeStarted,
+    Notice,
+    Outcome,
+    SaveFailed,
+    TextDelta,
+    ToolStarted,
+    TurnStored,
+)
+from loom.tools.outcome import Preview
+from loom.tui.widgets.approval import Approval
+from loom.tui.widgets.composer import Composer
+from loom.tui.widgets.line import ErrorBlock, NoticeBar
+from loom.tui.widgets.message import UserMessage
+from loom.tui.widgets.queue import QueuedMessages
+from loom.tui.widgets.state_panel import StatePanel
+from loom.tui.widgets.transcript import Transcript
+from tests.support.turns import session_record, turn
+from tests.tui.conftest import ChatApp
+
+ASKED = ApprovalAsked("c1", "shell_execute", Preview("Run a command", "make", "command", "exactly this", "k"))
+
+
+@pytest.fixture
+def app() -> ChatApp:
+    return ChatApp(turns=[turn(1, "user", "Hello")], session=session_record())
+
+
+async def settled(pilot: Pilot[Any], app: ChatApp) -> None:
+    await app.chat.drawn()
+    await pilot.pause()
+
+
+async def test_a_message_goes_to_the_conversation(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("h", "i", "enter")
+        assert app.service.sent == ["hi"]
+        assert app.chat.draft == ""
+
+
+async def test_a_message_sent_before_the_conversation_is_there_waits_and_can_be_taken_back() -> None:
+    app = ChatApp(attached=False)
+    async with app.run_test() as pilot:
+        await pilot.press("a", "enter", "b", "enter")
+        assert app.chat.query_one(QueuedMessages).display
+        await pilot.press("up")
+        assert app.chat.draft == "b"
+        await app.chat.attach(app.service)
+        assert app.service.sent == ["a"]
+
+
+async def test_what_is_typed_while_it_works_is_queued_and_editable(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.busy = True
+        await pilot.press("l", "a", "t", "e", "r", "enter")
+        await settled(pilot, app)
+        assert app.service.waiting == ("later",)
+        assert app.chat.query_one(QueuedMessages).display
+        await pilot.press("up")
+        await settled(pilot, app)
+        assert app.chat.draft == "later"
+        assert app.service.waiting == ()
+        assert not app.chat.query_one(QueuedMessages).display
+
+
+async def test_esc_interrupts_only_what_runs(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("escape")
+        assert app.service.interrupts == 0
+        app.service.busy = True
+        app.service.tell(ExchangeStarted(2))
+        await settled(pilot, app)
+        await pilot.press("escape")
+        assert app.service.interrupts == 1
+
+
+async def test_an_unknown_command_keeps_its_text(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press(*"/frob", "enter")
+        assert app.chat.draft == "/frob"
+        assert app.service.sent == []
+
+
+async def test_a_command_that_fails_says_why_and_gives_its_text_back(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.chat.query_one(Composer).insert("/model nope:x")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "There is no model nope:x" in str(app.chat.query_one(ErrorBlock).render())
+        assert app.chat.draft == "/model nope:x"
+
+
+async def test_commands_that_leave_the_screen_tell_the_app(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.chat.query_one(Composer).insert("/recall the flag")
+        await pilot.press("enter", "f1", "f2", "ctrl+o", "ctrl+f")
+        await pilot.pause()
+        assert [(goto.place, goto.argument) for goto in app.went] == [
+            ("archive", "the flag"),
+            ("help", ""),
+            ("context", ""),
+            ("sessions", ""),
+            ("archive", ""),
+        ]
+
+
+async def test_a_question_gets_the_keyboard_when_nothing_is_written(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.busy = True
+        app.service.tell(ToolStarted("c1", "shell_execute", {"command": "make"}, 2), ASKED)
+        await settled(pilot, app)
+        assert app.chat.query_one(Approval).has_focus
+        await pilot.press("y")
+        assert app.service.answers == []
+        app.clock.advance(1)
+        await pilot.press("y")
+        assert app.service.answers == [("c1", Decision(allowed=True))]
+        app.service.tell(ApprovalAnswered("c1", Decision(allowed=True)))
+        await settled(pilot, app)
+        assert not app.chat.query(Approval)
+        assert app.chat.query_one(Composer).has_focus
+
+
+async def test_a_question_leaves_the_keyboard_to_someone_who_writes(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("t", "e", "l", "l")
+        app.service.busy = True
+        app.service.tell(ASKED)
+        await settled(pilot, app)
+        app.clock.advance(5)
+        await pilot.press("space", "y", "a", "n")
+        assert app.chat.draft == "tell yan"
+        assert app.service.answers == []
+        await pilot.press("tab")
+        assert app.chat.query_one(Approval).has_focus
+        app.clock.advance(1)
+        await pilot.press("y")
+        assert app.service.answers == [("c1", Decision(allowed=True))]
+        assert app.chat.draft == "tell yan"
+
+
+async def test_a_sentence_begun_on_a_question_goes_to_the_composer_whole(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.busy = True
+        app.service.tell(ASKED)
+        await settled(pilot, app)
+        app.clock.advance(5)
+        await pilot.press("w", "h", "y")
+        assert app.chat.draft == "why"
+        assert app.service.answers == []
+
+
+async def test_two_questions_are_asked_one_after_the_other(app: ChatApp) -> None:
+    second = ApprovalAsked("c2", "write_file", Preview("Write b", "+b", "diff", "edits", "e"))
+    async with app.run_test() as pilot:
+        app.service.busy = True
+        app.service.tell(ASKED, second)
+        await settled(pilot, app)
+        (shown,) = app.chat.query(Approval)
+        assert shown.asked == ASKED
+        app.service.tell(ApprovalAnswered("c1", None))
+        await settled(pilot, app)
+        (shown,) = app.chat.query(Approval)
+        assert shown.asked == second
+        assert shown.has_focus
+
+
+async def test_a_failed_save_stays_in_view_until_it_is_written_again(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.tell(SaveFailed("The disk is full.", "Free some space."))
+        await settled(pilot, app)
+        assert app.chat.query_one(NoticeBar).display
+        await pilot.press("ctrl+r")
+        await pilot.pause()
+        assert app.service.saves == 1
+        assert not app.chat.query_one(NoticeBar).display
+        await pilot.press("ctrl+r")
+        assert app.service.saves == 1
+
+
+async def test_a_failed_exchange_says_why(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.tell(ExchangeStarted(2), ExchangeEnded(2, Outcome.FAILED, "429 [/foo] wait"))
+        await settled(pilot, app)
+        assert str(app.chat.query_one(ErrorBlock).render()) == "429 [/foo] wait"
+
+
+async def test_an_event_that_cannot_be_drawn_ends_the_exchange_and_not_the_program(
+    app: ChatApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test() as pilot:
+
+        async def broken(text: str) -> None:
+            raise RuntimeError("no such colour")
+
+        monkeypatch.setattr(app.chat.query_one(Transcript), "add_text", broken)
+        app.service.busy = True
+        app.service.tell(TextDelta("x"), TurnStored(turn(2, "user", "still drawn")))
+        await settled(pilot, app)
+        assert app.service.interrupts == 1
+        assert "no such colour" in str(app.chat.query_one(ErrorBlock).render())
+        assert [message.text for message in app.chat.query(UserMessage)] == ["Hello", "still drawn"]
+
+
+async def test_a_read_only_session_keeps_the_text(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.read_only = True
+        await pilot.press("h", "i", "enter")
+        assert app.chat.draft == "hi"
+        assert app.service.sent == []
+
+
+async def test_a_notice_is_no_markup(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.tell(Notice("warning", "[/foo] [@click=app.quit]x"))
+        await settled(pilot, app)
+        assert [n.message for n in app._notifications] == ["[/foo] [@click=app.quit]x"]
+
+
+async def test_the_state_is_shown_where_there_is_room_and_on_demand(app: ChatApp) -> None:
+    async with app.run_test(size=(120, 30)) as pilot:
+        panel = app.chat.query_one(StatePanel)
+        assert panel.display
+        await pilot.press("ctrl+s")
+        assert not panel.display
+        await pilot.resize_terminal(60, 16)
+        assert not panel.display
+        await pilot.press("ctrl+s")
+        assert panel.display
+
+
+async def test_letters_typed_on_a_card_reach_the_composer(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.tell(ToolStarted("c1", "shell_execute", {"command": "make"}, 2))
+        await settled(pilot, app)
+        await pilot.press("shift+tab")
+        assert not app.chat.query_one(Composer).has_focus
+        await pilot.press("h", "i")
+        assert app.chat.draft == "hi"
+
+
+async def test_history_holds_what_was_said_in_the_session(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("up")
+        assert app.chat.draft == "Hello"
+
+
+@pytest.mark.parametrize("size", [(60, 16), (80, 24), (100, 30), (200, 60)])
+async def test_everything_is_in_view_at_any_size(app: ChatApp, size: tuple[int, int]) -> None:
+    async with app.run_test(size=size) as pilot:
+        app.service.busy = True
+        app.service.tell(ExchangeStarted(2), ToolStarted("c1", "shell_execute", {"command": "make"}, 2), ASKED)
+        await settled(pilot, app)
+        for part in ("#status", "#composer", "#gauge", "Footer", ".answers", "Approval TextView"):
+            region = app.chat.query_one(part).region
+            assert region.height > 0, part
+            assert app.chat.region.contains_region(region), part

@@ -1,0 +1,208 @@
+"""Pictures of the chat screen; `snapshots/chat/` holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from loom.archive.records import TurnStatus
+from loom.cowork.events import (
+    ApprovalAsked,
+    Event,
+    ExchangeEnded,
+    ExchangeStarted,
+    Outcome,
+    QueueChanged,
+    SaveFailed,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnStored,
+    WindowTrimmed,
+)
+from loom.tools.outcome import Preview
+from loom.tui.widgets.composer import Composer
+from tests.support.turns import call_turn, result_turn, session_record, turn
+from tests.tui.conftest import ChatApp
+
+Compare = Callable[..., bool]
+DIFF = """\
+--- a/shop/login.py
++++ b/shop/login.py
+@@ -10,4 +10,4 @@
+ def login(user, password):
+-    session = connect(timeout=5)
++    session = connect(timeout=30)
+     return session.check(user, password)
+"""
+ANSWER = """\
+The time-out is **5 seconds** in `shop/login.py`; a slow database needs more. I would:
+
+1. raise it to 30
+2. keep the retry as it is
+
+| place | now | then |
+|---|---|---|
+| `login.py` | 5 | 30 |
+
+```python
+session = connect(timeout=30)
+```
+"""
+HISTORY = [
+    turn(1, "user", "Why does the login time out? Never touch the database schema."),
+    call_turn(2, "c1", "search_text", {"pattern": "timeout", "path": "shop"}),
+    result_turn(3, "c1", "search_text", "shop/login.py:11: timeout=5", {"matches": 1, "duration_ms": 40}),
+    turn(4, "assistant", ANSWER),
+]
+
+
+@pytest.fixture
+def app() -> ChatApp:
+    return ChatApp(turns=HISTORY, session=session_record())
+
+
+def told(*events: Event, keys: tuple[str, ...] = ()) -> Callable[[Pilot[Any]], Awaitable[None]]:
+    """Runs before the picture: the events are drawn, then the keys pressed."""
+
+    async def run(pilot: Pilot[Any]) -> None:
+        app = pilot.app
+        assert isinstance(app, ChatApp)
+        app.service.busy = True
+        app.service.tell(*events)
+        await app.chat.drawn()
+        await pilot.pause()
+        await pilot.press(*keys)
+        await pilot.pause()
+
+    return run
+
+
+def test_empty(snap_compare: Compare) -> None:
+    assert snap_compare(ChatApp(), terminal_size=(100, 30))
+
+
+def test_resumed(snap_compare: Compare, app: ChatApp) -> None:
+    assert snap_compare(app, terminal_size=(120, 36))
+
+
+def test_light(snap_compare: Compare, app: ChatApp) -> None:
+    async def light(pilot: Pilot[Any]) -> None:
+        pilot.app.theme = "loom-light"
+
+    assert snap_compare(app, terminal_size=(120, 36), run_before=light)
+
+
+RUNNING: tuple[Event, ...] = (
+    ExchangeStarted(2),
+    TurnStored(turn(5, "user", "Raise it and run the tests.", exchange=2)),
+    ThinkingDelta("The person wants 30 seconds."),
+    ToolStarted("c2", "edit_file", {"path": "shop/login.py", "old_text": "timeout=5", "new_text": "timeout=30"}, 6),
+    ToolFinished(
+        "c2",
+        result_turn(7, "c2", "edit_file", "edited", {"path": "shop/login.py", "diff": DIFF, "added": 1, "removed": 1}),
+        90,
+    ),
+    ToolStarted("c3", "read_file", {"path": "no/such/file.py"}, 8),
+    ToolFinished("c3", result_turn(9, "c3", "read_file", "There is no such file.", status=TurnStatus.FAILED), 3),
+    TextDelta("Now the tests: "),
+    ToolStarted("c4", "shell_execute", {"command": "pytest -q tests/test_login.py"}, 10),
+    QueueChanged(("and then commit it",)),
+)
+
+
+def test_running(snap_compare: Compare, app: ChatApp) -> None:
+    app.service.waiting = ("and then commit it",)
+    assert snap_compare(app, terminal_size=(100, 40), run_before=told(*RUNNING))
+
+
+COMMAND = ApprovalAsked(
+    "c4",
+    "shell_execute",
+    Preview(
+        title="Run a command",
+        body="rm -rf build && pytest -q tests/test_login.py --maxfail=1 --color=no "
+        "&& git diff --stat HEAD~3 -- shop/login.py shop/session.py && echo all of it stands here",
+        kind="command",
+        scope="shell commands that are exactly this one",
+        scope_key="k",
+        warning="deletes files recursively",
+    ),
+)
+
+
+def test_approval_of_a_command(snap_compare: Compare, app: ChatApp) -> None:
+    asked = (*RUNNING[:2], ToolStarted("c4", "shell_execute", {"command": "rm -rf build && pytest"}, 6), COMMAND)
+    assert snap_compare(app, terminal_size=(100, 34), run_before=told(*asked))
+
+
+EDIT = ApprovalAsked(
+    "c2",
+    "edit_file",
+    Preview("Edit shop/login.py", DIFF, "diff", "edits to files in this workspace", "edits"),
+)
+
+
+def test_approval_of_a_diff(snap_compare: Compare, app: ChatApp) -> None:
+    asked = (*RUNNING[:2], ToolStarted("c2", "edit_file", {"path": "shop/login.py"}, 6), EDIT)
+    assert snap_compare(app, terminal_size=(100, 34), run_before=told(*asked))
+
+
+def test_narrow_approval(snap_compare: Compare, app: ChatApp) -> None:
+    asked = (*RUNNING[:2], ToolStarted("c2", "edit_file", {"path": "shop/login.py"}, 6), EDIT)
+    assert snap_compare(app, terminal_size=(60, 16), run_before=told(*asked))
+
+
+def test_approval_while_writing(snap_compare: Compare, app: ChatApp) -> None:
+    async def writing(pilot: Pilot[Any]) -> None:
+        assert isinstance(pilot.app, ChatApp)
+        pilot.app.chat.query_one(Composer).insert("and also")
+        await told(*RUNNING[:2], COMMAND)(pilot)
+
+    assert snap_compare(app, terminal_size=(80, 30), run_before=writing)
+
+
+def test_narrow(snap_compare: Compare, app: ChatApp) -> None:
+    assert snap_compare(app, terminal_size=(60, 16))
+
+
+def test_completion(snap_compare: Compare, app: ChatApp) -> None:
+    assert snap_compare(app, terminal_size=(80, 24), press=["slash", "c", "down"])
+
+
+def test_ended_badly(snap_compare: Compare, app: ChatApp) -> None:
+    events = (
+        ExchangeStarted(2),
+        TurnStored(turn(5, "user", "Go on.", exchange=2)),
+        TextDelta("The first half of an ans"),
+        TurnStored(turn(6, "assistant", "The first half of an ans", status=TurnStatus.INTERRUPTED, exchange=2)),
+        ExchangeEnded(2, Outcome.INTERRUPTED),
+        WindowTrimmed(1, 4, "T1–T4 left the window: 1 file, kept in the archive"),
+        TurnStored(turn(7, "user", "Again.", exchange=3)),
+        ExchangeEnded(3, Outcome.FAILED, "The provider answered 529: overloaded. Try again in a minute."),
+        SaveFailed("The disk is full.", "Free some space."),
+    )
+    assert snap_compare(app, terminal_size=(100, 36), run_before=told(*events))
+
+
+HOSTILE = (
+    "[/foo] [@click=app.quit]quit[/] [red]\x1b[31mred\x1b]8;;http://evil\x07link\x1b]52;c;AAAA\x07 \u202eback\u2066 a[b"
+)
+
+
+def test_hostile_text(snap_compare: Compare) -> None:
+    events = (
+        TurnStored(turn(5, "user", HOSTILE, exchange=2)),
+        ThinkingDelta(HOSTILE),
+        TextDelta(f"{HOSTILE} <b>html</b> &#x202E;entity [safe](http://evil.example/\u202e) ![pic](http://evil/p.png)"),
+        TextDelta(f"\n\n| a | b |\n|---|---|\n| [/foo] | {HOSTILE} |\n\n```[/foo]\n{HOSTILE}\n```\n"),
+        ToolStarted("c1", "[/foo]\x1b[2J", {"command": HOSTILE}, 6),
+        ToolFinished("c1", result_turn(7, "c1", "x", HOSTILE, {"diff": f"@@ -1 +1 @@\n-{HOSTILE}\n+[/]"}), 5),
+        ApprovalAsked("c1", "x", Preview(HOSTILE, HOSTILE, "command", HOSTILE, "k", warning=HOSTILE)),
+    )
+    app = ChatApp(session=session_record(title=HOSTILE, reference="[/foo]"))
+    assert snap_compare(app, terminal_size=(110, 50), run_before=told(*events))

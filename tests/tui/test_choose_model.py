@@ -1,0 +1,65 @@
+"""Choosing a model."""
+
+from __future__ import annotations
+
+from textual.widgets import Input
+
+from loom.tui.screens.choose_model import ChooseModelScreen, ModelList, ModelSuggestion, offered
+from tests.support.browsing import HOSTILE, alone, until
+
+MODELS = (
+    ModelSuggestion("anthropic:claude-opus-4-6", "ANTHROPIC_API_KEY is set"),
+    ModelSuggestion("ollama:qwen3", "running here"),
+    ModelSuggestion("offline"),
+)
+
+
+def test_nothing_typed_offers_everything() -> None:
+    assert offered(MODELS, " ") == MODELS
+
+
+def test_a_part_of_a_name_offers_what_it_may_mean_and_then_itself() -> None:
+    assert [m.name for m in offered(MODELS, "opus")] == ["anthropic:claude-opus-4-6", "opus"]
+
+
+def test_a_name_with_a_colon_is_meant_as_it_stands() -> None:
+    assert [m.name for m in offered(MODELS, "ollama:q")] == ["ollama:q", "ollama:qwen3"]
+
+
+def test_a_whole_name_is_offered_once_and_first() -> None:
+    assert [m.name for m in offered(MODELS, "offline")] == ["offline"]
+
+
+async def test_arrows_and_enter_take_a_suggestion() -> None:
+    app = alone(ChooseModelScreen("offline", MODELS))
+    async with app.run_test() as pilot:
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: app.left)
+    assert app.result == "ollama:qwen3"
+
+
+async def test_any_name_can_be_typed() -> None:
+    screen = ChooseModelScreen("offline", MODELS)
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await pilot.press(*"groq:x")
+        await until(pilot, lambda: [m.name for m in screen.query_one(ModelList).items] == ["groq:x"])
+        await pilot.press("enter")
+        await until(pilot, lambda: app.left)
+    assert app.result == "groq:x"
+
+
+async def test_escape_chooses_nothing() -> None:
+    app = alone(ChooseModelScreen("offline", MODELS))
+    async with app.run_test() as pilot:
+        await pilot.press("o", "escape")
+        await until(pilot, lambda: app.left)
+    assert app.result is None
+
+
+async def test_hostile_names_are_drawn_literally() -> None:
+    screen = ChooseModelScreen(HOSTILE, (ModelSuggestion(HOSTILE, HOSTILE),))
+    async with alone(screen).run_test(size=(60, 16)) as pilot:
+        await pilot.press(*"[/foo")
+        await until(pilot, lambda: screen.query_one(Input).value == "[/foo")
+        assert screen.query_one(ModelList).size.width <= 60

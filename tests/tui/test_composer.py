@@ -1,0 +1,170 @@
+"""Writing: newlines, history, pastes, completion, and nothing lost."""
+
+from __future__ import annotations
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.events import Paste
+
+from loom.tui.widgets.completion import CompletionPopup
+from loom.tui.widgets.composer import Composer
+
+
+class Host(App[None]):
+    """A composer with its popup; accepts everything but commands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.popup = CompletionPopup()
+        self.composer = Composer(self.popup)
+        self.sent: list[str] = []
+        self.hidden = 0
+        self.taken_back = 0
+
+    def compose(self) -> ComposeResult:
+        yield self.popup
+        yield self.composer
+
+    def on_composer_submitted(self, event: Composer.Submitted) -> None:
+        self.sent.append(event.text)
+        self.composer.accept()
+
+    def on_composer_take_back(self) -> None:
+        self.taken_back += 1
+
+    def on_composer_hidden_shown(self, event: Composer.HiddenShown) -> None:
+        self.hidden = event.count
+
+
+@pytest.fixture
+def app() -> Host:
+    return Host()
+
+
+async def test_enter_sends_and_the_newline_keys_do_not(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("a", "shift+enter", "b", "ctrl+j", "c", "enter")
+        assert app.sent == ["a\nb\nc"]
+        assert app.composer.text == ""
+
+
+async def test_an_empty_message_is_not_sent(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("enter", "space", "enter")
+        assert app.sent == []
+
+
+async def test_a_paste_of_many_lines_stays_whole(app: Host) -> None:
+    text = "\n".join(f"line {n}\tx" for n in range(500))
+    async with app.run_test() as pilot:
+        app.composer.post_message(Paste(text.replace("\n", "\r")))
+        await pilot.pause()
+        assert app.composer.text == text
+        await pilot.press("enter")
+        assert app.sent == [text]
+
+
+async def test_a_huge_paste_stands_under_a_short_name_and_is_sent_whole(app: Host) -> None:
+    huge = "x" * 3_000_000
+    async with app.run_test() as pilot:
+        await pilot.press("a", "space")
+        app.composer.post_message(Paste(huge))
+        await pilot.pause()
+        assert app.composer.text == "a [pasted text 1: 3,000,000 characters]"
+        await pilot.press("enter")
+        assert app.sent == [f"a {huge}"]
+
+
+async def test_what_cannot_be_seen_in_a_paste_is_made_visible(app: Host) -> None:
+    async with app.run_test() as pilot:
+        app.composer.post_message(Paste("run\u202e this\x1b[2J"))
+        await pilot.pause()
+        assert app.composer.text == "run‹U+202E› this␛[2J"
+        assert app.hidden == 2
+
+
+async def test_history_begins_at_the_edge_and_gives_the_draft_back(app: Host) -> None:
+    app.composer.remember(["first", "second\nlines"])
+    async with app.run_test() as pilot:
+        await pilot.press("d", "r", "a", "f", "t", "up")
+        assert app.composer.text == "second\nlines"
+        await pilot.press("up")
+        assert app.composer.text == "first"
+        await pilot.press("up", "down")
+        assert app.composer.text == "second\nlines"
+        await pilot.press("down")
+        assert app.composer.text == "draft"
+
+
+async def test_up_inside_a_text_moves_the_cursor_first(app: Host) -> None:
+    app.composer.remember(["old"])
+    async with app.run_test() as pilot:
+        await pilot.press("a", "ctrl+j", "b", "up")
+        assert app.composer.text == "a\nb"
+        await pilot.press("up")
+        assert app.composer.text == "old"
+
+
+async def test_up_moves_inside_a_wrapped_line_first(app: Host) -> None:
+    app.composer.remember(["old"])
+    async with app.run_test(size=(30, 20)) as pilot:
+        app.composer.insert("word " * 12)
+        await pilot.pause()
+        await pilot.press("up")
+        assert app.composer.text == "word " * 12
+
+
+async def test_an_edited_history_entry_is_not_lost(app: Host) -> None:
+    app.composer.remember(["one", "two"])
+    async with app.run_test() as pilot:
+        await pilot.press("up", "end", "!", "home", "up")
+        assert app.composer.text == "one"
+        await pilot.press("down", "down")
+        assert app.composer.text == "two!"
+
+
+async def test_up_in_the_empty_composer_wants_a_queued_message_back(app: Host) -> None:
+    app.composer.remember(["old"])
+    async with app.run_test() as pilot:
+        app.composer.may_take_back = True
+        await pilot.press("up")
+        assert app.taken_back == 1
+        assert app.composer.text == ""
+
+
+async def test_completion_offers_moves_and_accepts(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("slash", "c")
+        assert app.popup.is_open
+        await pilot.press("down", "tab")
+        assert app.composer.text == "/compact "
+        assert not app.popup.is_open
+
+
+async def test_enter_accepts_the_choice_and_sends_only_what_is_written_out(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("slash", "h", "e", "enter")
+        assert app.composer.text == "/help"
+        assert app.sent == []
+        await pilot.press("enter")
+        assert app.sent == ["/help"]
+
+
+async def test_esc_closes_the_list_until_something_else_is_typed(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("slash", "c", "escape")
+        assert not app.popup.is_open
+        assert app.composer.text == "/c"
+        await pilot.press("l")
+        assert app.popup.is_open
+
+
+async def test_it_grows_with_its_text_up_to_ten_lines(app: Host) -> None:
+    async with app.run_test(size=(60, 40)) as pilot:
+        assert app.composer.size.height == 1
+        for _ in range(4):
+            await pilot.press("ctrl+j")
+        assert app.composer.size.height == 5
+        for _ in range(20):
+            await pilot.press("ctrl+j")
+        assert app.composer.size.height == 10

@@ -1,0 +1,84 @@
+"""The gauge's numbers and cells."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loom.context.usage import Segment, WindowUsage
+from loom.tui.widgets.gauge import Level, gauge_cells, gauge_line, gauge_text, next_level, short_tokens
+
+
+def usage(used: int, window: int = 200_000, *, assumed: bool = False, estimated: bool = False) -> WindowUsage:
+    segments = {Segment.TOOLS: used // 4, Segment.USER: used // 4, Segment.TOOL: used - 2 * (used // 4)}
+    return WindowUsage(segments, window, assumed, 8_000, int((window - 8_000) * 0.9), used, estimated)
+
+
+def test_it_says_percent_tokens_and_window() -> None:
+    assert gauge_text(usage(84_000)) == "42% 84k/200k"
+    assert gauge_text(usage(84_000, assumed=True, estimated=True)) == "42% ~84k/200k assumed"
+    assert gauge_text(usage(1_830)) == "0.9% 1.8k/200k"
+    assert gauge_text(usage(0)) == "0% 0/200k"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text"),
+    [(0, "0"), (999, "999"), (1_000, "1k"), (8_400, "8.4k"), (9_960, "10k"), (84_444, "84k"), (1_050_000, "1.1M")],
+)
+def test_tokens_are_short(tokens: int, text: str) -> None:
+    assert short_tokens(tokens) == text
+
+
+def test_colours_do_not_flicker_around_a_threshold() -> None:
+    level, seen = Level.OK, []
+    for percent in (69, 70, 69, 66, 65, 89.9, 90, 88, 86, 85, 71, 64):
+        level = next_level(level, percent)
+        seen.append(level.value)
+    assert seen == [
+        "ok",
+        "warn",
+        "warn",
+        "warn",
+        "ok",
+        "warn",
+        "critical",
+        "critical",
+        "critical",
+        "warn",
+        "warn",
+        "ok",
+    ]
+
+
+def test_the_mark_stands_where_exchanges_leave() -> None:
+    cells = gauge_cells(usage(10_000), 50)
+    assert [i for i, cell in enumerate(cells) if cell.glyph == "┃"] == [43]
+    assert "".join(cell.glyph for cell in cells).endswith("╱╱")
+
+
+def test_each_segment_that_holds_anything_is_seen() -> None:
+    glyphs = {cell.glyph for cell in gauge_cells(usage(300), 40)}
+    assert {"▓", "█", "▄"} <= glyphs
+
+
+@given(
+    st.dictionaries(st.sampled_from(list(Segment)), st.integers(0, 10**6)),
+    st.integers(0, 10**6),
+    st.integers(1, 10**6),
+    st.integers(0, 10**6),
+    st.integers(0, 10**6),
+    st.integers(0, 200),
+)
+def test_any_reading_fills_exactly_the_width(
+    segments: dict[Segment, int], used: int, window: int, reserve: int, high: int, width: int
+) -> None:
+    reading = WindowUsage(segments, window, False, reserve, high, used, True)
+    assert len(gauge_cells(reading, width)) == width
+    assert gauge_line(reading, Level.OK, max(30, width)).cell_length <= max(30, width)
+
+
+def test_it_fits_sixty_columns() -> None:
+    line = gauge_line(usage(150_000, assumed=True, estimated=True), Level.WARN, 58)
+    assert line.cell_length == 58
+    assert line.plain.endswith("75% ~150k/200k assumed")

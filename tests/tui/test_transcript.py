@@ -1,0 +1,211 @@
+"""The transcript: pages, anchoring, bounds, and what streams."""
+
+from __future__ import annotations
+
+from textual.app import App, ComposeResult
+
+from loom.archive.records import Turn, TurnKind, TurnStatus
+from loom.cowork.events import ToolFinished, ToolStarted
+from loom.tui.widgets.fold import Thinking
+from loom.tui.widgets.markdown import SafeMarkdown
+from loom.tui.widgets.message import AssistantMessage, UserMessage
+from loom.tui.widgets.tool_card import CardState, ToolCard
+from loom.tui.widgets.transcript import MOST_BLOCKS, Transcript, block_turn
+from tests.support.turns import call_turn, result_turn, turn
+
+
+class Host(App[None]):
+    def __init__(self) -> None:
+        super().__init__()
+        self.transcript = Transcript()
+        self.older: list[int] = []
+        self.newer: list[int] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.transcript
+
+    def on_transcript_older_wanted(self, event: Transcript.OlderWanted) -> None:
+        self.older.append(event.before)
+
+    def on_transcript_newer_wanted(self, event: Transcript.NewerWanted) -> None:
+        self.newer.append(event.after)
+
+
+def talk(first: int, last: int) -> list[Turn]:
+    return [turn(n, "user" if n % 2 else "assistant", f"turn {n}") for n in range(first, last + 1)]
+
+
+async def test_a_page_shows_its_end() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await app.transcript.show_page(talk(51, 150), has_older=True)
+        await pilot.pause()
+        assert app.transcript.is_vertical_scroll_end
+        assert (app.transcript.oldest_turn, app.transcript.newest_turn) == (51, 150)
+
+
+async def test_the_top_asks_for_older_turns_once_and_what_is_read_stays_in_place() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await app.transcript.show_page(talk(51, 150), has_older=True)
+        await pilot.pause()
+        app.transcript.scroll_home(animate=False)
+        await pilot.pause()
+        assert app.older == [51]
+        top = next(block for block in app.transcript.children if block_turn(block) == 51)
+        before = top.region.y
+        await app.transcript.add_older(talk(1, 50), has_older=False, live=False)
+        await pilot.pause()
+        await pilot.pause()
+        assert top.region.y == before
+        assert app.transcript.oldest_turn == 1
+
+
+async def test_a_call_and_its_result_meet_across_pages() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await app.transcript.show_page([result_turn(10, "c", "read_file", "text"), *talk(11, 12)], has_older=True)
+        await app.transcript.add_older(
+            [*talk(7, 8), call_turn(9, "c", "read_file", {"path": "a.py"})], has_older=True, live=False
+        )
+        await pilot.pause()
+        (card,) = app.transcript.query(ToolCard)
+        assert card.state is CardState.DONE
+        assert card.turn_number == 9
+        assert card.arguments == {"path": "a.py"}
+
+
+async def test_a_call_that_never_ended_is_shown_as_interrupted() -> None:
+    app = Host()
+    async with app.run_test():
+        await app.transcript.show_page(
+            [*talk(1, 1), call_turn(2, "c", "shell_execute", {"command": "x"})], has_older=False
+        )
+        (card,) = app.transcript.query(ToolCard)
+        assert card.state is CardState.INTERRUPTED
+
+
+async def test_streamed_text_becomes_the_stored_turn() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        await app.transcript.add_thinking("let me ", 10.0)
+        await app.transcript.add_thinking("think", 11.0)
+        await app.transcript.add_turn(turn(2, "assistant", "let me think", TurnKind.THINKING), 13.4)
+        await app.transcript.add_text("Hello **wor")
+        await app.transcript.add_text("ld**\r")
+        await app.transcript.add_text("\nend")
+        stored = "Hello **world**\r\nend"
+        await app.transcript.add_turn(turn(3, "assistant", stored), 14.0)
+        await pilot.pause()
+        (thinking,) = app.transcript.query(Thinking)
+        (answer,) = app.transcript.query(AssistantMessage)
+        assert thinking.title == "Thought for 3 s"
+        assert (thinking.turn_number, answer.turn_number, answer.text) == (2, 3, stored)
+
+
+async def test_a_long_block_streams_without_being_drawn_again_for_every_piece() -> None:
+    app = Host()
+    code = "".join(f"def function_{n}(x): return x + {n}\n" for n in range(400))
+    whole = f"Look:\n\n```python\n{code}```\n\nDone.\n"
+    drawn: list[str] = []
+    async with app.run_test(size=(80, 20)) as pilot:
+        await app.transcript.add_text(whole[:10])
+        markdown = app.transcript.query_one(SafeMarkdown)
+        append = markdown.append
+        markdown.append = lambda text: (drawn.append(text), append(text))[1]  # type: ignore[method-assign]
+        for at in range(10, len(whole), 20):
+            await app.transcript.add_text(whole[at : at + 20])
+        await app.transcript.add_turn(turn(2, "assistant", whole), 0)
+        await pilot.pause()
+        assert markdown.source == whole
+        assert len(drawn) < 200
+        shown = [strip.text for strip in app.screen._compositor.render_strips(app.size)]
+        assert any("Done." in line for line in shown)
+        assert any("function_399" in line for line in shown)
+
+
+async def test_tool_events_move_one_card_along() -> None:
+    app = Host()
+    async with app.run_test():
+        await app.transcript.add_turn(call_turn(2, "c", "shell_execute", {"command": "x"}), 0)
+        (card,) = app.transcript.query(ToolCard)
+        assert card.state is CardState.WAITING
+        await app.transcript.tool_started(ToolStarted("c", "shell_execute", {"command": "x"}, 2))
+        assert card.state is CardState.RUNNING
+        app.transcript.tool_asking("c", asking=True)
+        assert card.state is CardState.ASKING
+        app.transcript.tool_asking("c", asking=False)
+        result = result_turn(3, "c", "shell_execute", "no", status=TurnStatus.DENIED)
+        await app.transcript.tool_finished(ToolFinished("c", result, 5))
+        await app.transcript.add_turn(result, 0)
+        assert card.state is CardState.DENIED
+        assert len(app.transcript.query(ToolCard)) == 1
+
+
+async def test_the_end_of_an_exchange_closes_what_is_open() -> None:
+    app = Host()
+    async with app.run_test():
+        await app.transcript.tool_started(ToolStarted("c", "shell_execute", {"command": "x"}, 2))
+        await app.transcript.add_text("half")
+        await app.transcript.end_exchange(complete=False)
+        assert app.transcript.query_one(ToolCard).state is CardState.INTERRUPTED
+        assert app.transcript.shows_interruption
+
+
+async def test_the_number_of_blocks_stays_bounded_while_it_grows() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await app.transcript.show_page(talk(1, MOST_BLOCKS - 5), has_older=False)
+        await pilot.pause()
+        for new in talk(MOST_BLOCKS - 4, MOST_BLOCKS + 20):
+            await app.transcript.add_turn(new, 0)
+            await pilot.pause()
+        assert len(app.transcript.children) <= MOST_BLOCKS
+        assert app.transcript.has_older
+        assert app.transcript.newest_turn == MOST_BLOCKS + 20
+        assert app.transcript.is_vertical_scroll_end
+
+
+async def test_reading_far_up_drops_the_newest_and_coming_back_asks_for_them() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await app.transcript.show_page(talk(351, 450), has_older=True)
+        await pilot.pause()
+        app.transcript.scroll_home(animate=False)
+        await pilot.pause()
+        await app.transcript.add_older(talk(251, 350), has_older=True, live=False)
+        await pilot.pause()
+        await pilot.pause()
+        assert app.transcript.newer_dropped
+        newest = app.transcript.newest_turn
+        assert newest == 350
+        app.transcript.scroll_end(animate=False)
+        await pilot.pause()
+        await pilot.pause()
+        assert app.newer == [newest]
+        await app.transcript.add_newer(talk(351, 420), at_end=False)
+        assert app.transcript.newest_turn == 420
+
+
+async def test_nothing_scrolls_away_under_someone_who_reads_further_up() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await app.transcript.show_page(talk(1, 100), has_older=False)
+        await pilot.pause()
+        app.transcript.scroll_relative(y=-30, animate=False)
+        await pilot.pause()
+        before = app.transcript.scroll_y
+        await app.transcript.add_text("more\n\n" * 30)
+        await pilot.pause()
+        assert app.transcript.scroll_y == before
+
+
+async def test_a_huge_message_is_drawn_in_part_and_kept_whole() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await app.transcript.show_page([turn(1, "user", "x" * 10_000_000)], has_older=False)
+        await app.transcript.add_text("y" * 10_000_000)
+        await pilot.pause()
+        assert len(app.transcript.query_one(UserMessage).text) == 10_000_000
+        assert len(app.transcript.query_one(AssistantMessage).text) == 10_000_000
+        assert "more characters" in str(app.transcript.query_one("MoreText").render())
