@@ -80,8 +80,8 @@ class Terminal:
 class Tour:
     """The page as it grows."""
 
-    def __init__(self) -> None:
-        self._lines = ["# A tour of loom", "", "Made by `docs/tour.py`: real screens of the real program.", ""]
+    def __init__(self, title: str, source: str) -> None:
+        self._lines = [f"# {title}", "", f"Made by `{source}`: real screens of the real program.", ""]
 
     def step(self, title: str, words: str, screen: str) -> None:
         self._lines += [f"## {title}", "", words, "", "```text", *screen.splitlines(), "```", ""]
@@ -154,8 +154,7 @@ def look_around(terminal: Terminal, tour: Tour) -> None:
     tour.step("The archive", "Ctrl+F searches everything that was said, as you type.", terminal.settle())
     terminal.press("Escape")
     terminal.settle()
-    terminal.press("C-q")
-    terminal.wait(lambda screen: screen.rstrip().endswith("$") or screen.rstrip().endswith("#"))
+    leave(terminal)
 
 
 def come_back(terminal: Terminal, tour: Tour) -> None:
@@ -191,6 +190,12 @@ def send(terminal: Terminal, command: str) -> None:
     terminal.press("Enter")
 
 
+def leave(terminal: Terminal) -> None:
+    """Quit, back to the shell."""
+    terminal.press("C-q")
+    terminal.wait(lambda screen: screen.endswith(("$", "#")))
+
+
 def say(terminal: Terminal, text: str, *, rest: bool = True) -> None:
     """Type a message and send it; wait for the screen to come to rest after it, unless told not to."""
     terminal.settle()
@@ -200,7 +205,8 @@ def say(terminal: Terminal, text: str, *, rest: bool = True) -> None:
         terminal.settle()
 
 
-def main() -> None:
+def record(page: str, title: str, source: str, walk: Callable[[Terminal, Tour], None], **environment: str) -> None:
+    """Walk through loom on a fresh clone with an empty home, and write what was seen to docs/`page`."""
     folder = Path(tempfile.gettempdir()) / "loom-tour"  # always the same, since the screens show it
     folder.mkdir(mode=0o700)
     try:
@@ -208,20 +214,19 @@ def main() -> None:
         env = {
             "HOME": str(folder),
             "LOOM_HOME": str(folder / "home"),
-            "LOOM_OFFLINE_DELAY_MS": "2",
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "PS1": "$ ",
             "TERM": "xterm-256color",
         }
-        terminal, tour = Terminal(folder, env), Tour()
+        terminal, tour = Terminal(folder, env | environment), Tour(title, source)
         try:
             walk(terminal, tour)
         finally:
             terminal.close()
-        (ROOT / "docs" / "tour.md").write_text(tour.page(), encoding="utf-8")
+        (ROOT / "docs" / page).write_text(tour.page(), encoding="utf-8")
     finally:
         shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
-    main()
+    record("tour.md", "A tour of loom", "docs/tour.py", walk, LOOM_OFFLINE_DELAY_MS="2")
