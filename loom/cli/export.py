@@ -32,7 +32,8 @@ def run(parsed: argparse.Namespace) -> int:
 async def _read(locations: Locations, parsed: argparse.Namespace) -> tuple[Session, list[Turn]]:
     store = await ConversationStore.open(locations.archive)
     try:
-        session = await store.resolve_reference(parsed.session, str(find_workspace(parsed.workspace)))
+        found = await store.resolve_reference(parsed.session, str(find_workspace(parsed.workspace)))
+        session = await store.get_session(found.id) or found
         return session, await store.get_range(session.id, 1, session.turn_count)
     finally:
         await store.close()

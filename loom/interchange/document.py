@@ -13,12 +13,11 @@ from loom.archive.records import Session, Turn
 
 FORMAT = "loom-session"
 VERSION = 1
-_LARGE = ("system_prompt", "session_state")
 
 
 def document(session: Session, turns: Iterable[Turn]) -> Iterator[str]:
-    """The document in pieces, one turn a line."""
-    head = {column: session[column] for column in session if column not in _LARGE}
+    """The document in pieces, one turn a line. A SessionDetail gives its system prompt and its state too."""
+    head = {column: session[column] for column in session}
     yield f'{{"format": {json.dumps(FORMAT)}, "version": {VERSION},\n"session": {json.dumps(head)},\n"turns": ['
     for index, turn in enumerate(turns):
         yield ("\n" if index == 0 else ",\n") + json.dumps({column: turn[column] for column in turn})

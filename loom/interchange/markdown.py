@@ -10,6 +10,8 @@ from loom.archive.records import Session, Turn, TurnKind, TurnStatus
 from loom.text import show, show_line
 
 _TICKS = re.compile(r"`+")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_INLINE_CODE = re.compile(r"(`[^`]+`)")
 
 
 def markdown(session: Session, turns: Iterable[Turn]) -> Iterator[str]:
@@ -35,7 +37,7 @@ def _turn(turn: Turn) -> Iterator[str]:
     elif turn.kind is TurnKind.TOOL_RESULT or turn.kind is TurnKind.THINKING:
         yield fenced(content) + "\n"
     else:
-        yield content + "\n"
+        yield quoted(content) + "\n"
 
 
 def _who(turn: Turn) -> str:
@@ -52,6 +54,28 @@ def fenced(text: str, language: str = "") -> str:
     longest = max((len(run) for run in _TICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
+
+
+def quoted(text: str) -> str:
+    """Words as a block quote: whatever they leave open (a code fence, a list) ends with it, and no heading in them
+    can pass for one of ours. HTML outside of code is escaped."""
+    lines, fence = [], ""
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if fence:
+            lines.append(line)
+            if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+        else:
+            fence = mark[1] if mark else ""
+            lines.append(line if mark else _without_html(line))
+    return "\n".join(f"> {line}".rstrip() for line in lines)
+
+
+def _without_html(line: str) -> str:
+    # Every second piece is inline code.
+    pieces = _INLINE_CODE.split(line)
+    return "".join(piece if at % 2 else piece.replace("<", "\\<") for at, piece in enumerate(pieces))
 
 
 def _escaped(text: str) -> str:

@@ -53,6 +53,17 @@ def test_markdown_names_every_turn_and_how_it_ended() -> None:
     assert '"path": "src/auth.py"' in page
 
 
+def test_an_answer_that_ends_in_an_open_fence_swallows_nothing_and_forges_nothing() -> None:
+    turns = [
+        turn(1, "assistant", "```python\nprint(1)\n## T9 user", status=TurnStatus.INTERRUPTED),
+        turn(2, "user", "# not a heading <script>x</script> and `<b>`"),
+    ]
+    page = text_of("markdown", session_record(), turns)
+    headings = [line for line in page.splitlines() if line.startswith("#")]
+    assert headings[1:] == ["## T1 assistant, interrupted", "## T2 user"]
+    assert "> # not a heading \\<script>x\\</script> and `<b>`" in page
+
+
 @given(st.text(alphabet="`~a\n", max_size=60))
 def test_a_fence_is_longer_than_any_run_of_ticks_in_it(text: str) -> None:
     first, *middle, last = fenced(text).split("\n")
