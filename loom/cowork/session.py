@@ -21,6 +21,7 @@ from loom.cowork.events import (
     Listener,
     Notice,
     Outcome,
+    SaveFailed,
     SessionOpened,
     StateChanged,
     UsageChanged,
@@ -79,6 +80,7 @@ class CoworkSession:
         self._preparing: asyncio.Task[None] | None = None
         self._running: asyncio.Task[None] | None = None
         self._closing = False
+        self._held = False
 
     def _listener(self, event: Event) -> None:
         if isinstance(event, UsageChanged):
@@ -202,6 +204,7 @@ class CoworkSession:
             return
         if text.strip():
             self._outbox.put(text)
+            self._held = False
             self._start_next()
 
     def take_back(self) -> str | None:
@@ -220,7 +223,7 @@ class CoworkSession:
         self._approvals.answer(call_id, decision)
 
     def _start_next(self) -> None:
-        if self.busy or self._closing or self._engine is None or self._recorder.unsaved:
+        if self.busy or self._closing or self._held or self._engine is None or self._recorder.unsaved:
             return
         text = self._outbox.next()
         if text is not None:
@@ -245,7 +248,10 @@ class CoworkSession:
             self._listener(ExchangeEnded(0, Outcome.FAILED, str(error)))
             return
         except LoomError as error:
+            # The session itself could not be made: the message waits where it was, until somebody tries again.
+            self._held = True
             self._outbox.put_back(text)
+            self._listener(SaveFailed(error.what, error.todo))
             self._listener(ExchangeEnded(0, Outcome.FAILED, str(error)))
             return
         await self._answer(engine, prompt_turn)
@@ -309,14 +315,18 @@ class CoworkSession:
 
     async def retry_save(self) -> None:
         """Write what could not be written, and go on where it stopped."""
+        self._held = False
         try:
             stored = await self._recorder.retry()
         except NotSaved:
             return  # announced by the recorder, and still kept
+        if not stored:
+            self._start_next()
+            return
         self._listener(Notice("information", f"Saved: {len(stored)} turns."))
         await self._settle_state(stored)
-        last = stored[-1] if stored else None
-        if last is not None and last.role == "user" and self._engine is not None and not self.busy:
+        last = stored[-1]
+        if last.role == "user" and self._engine is not None and not self.busy:
             self._running = asyncio.ensure_future(self._answer(self._engine, last))
             self._running.add_done_callback(self._after_run)
             return

@@ -1,0 +1,101 @@
+"""When the disk is full nothing goes on, nothing is lost, and a retry brings everything in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from loom.archive.records import TurnKind
+from loom.config import Settings
+from loom.cowork.events import ExchangeEnded, Notice, Outcome, SaveFailed, ToolFinished
+from loom.cowork.workbench import Workbench
+from loom.models.choice import ModelChoice
+from loom.models.choosing import choose_model
+from tests.cowork.conftest import Start
+from tests.support.provider import Call, Reply, ScriptedProvider, Text
+
+BIG = "words and words " * 20_000
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
+    with ScriptedProvider() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        yield server
+
+
+def chat() -> ModelChoice:
+    return choose_model("openai-chat:test", Settings())
+
+
+async def fill_disk(bench: Workbench) -> None:
+    """No page more than there are now: what the archive sees of a full disk."""
+    await bench.store._access.write(lambda c: c.execute("PRAGMA max_page_count = 1").fetchone())
+
+
+async def free_disk(bench: Workbench) -> None:
+    await bench.store._access.write(lambda c: c.execute("PRAGMA max_page_count = 1000000").fetchone())
+
+
+async def test_a_message_that_cannot_be_stored_is_kept_and_answered_after_a_retry(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
+    provider.add(Reply(Text("Hello.")), Reply(Text("Here it is.")))
+    talk = await start(choice=chat())
+    await talk.say("Hello?")
+    await fill_disk(bench)
+    await talk.say(BIG)
+    assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.FAILED
+    assert "full" in talk.heard.of(SaveFailed)[-1].what
+    assert len(provider.requests) == 1, "what is not stored is not sent"
+    await talk.session.retry_save()
+    assert len(talk.heard.of(SaveFailed)) >= 2, "a retry that fails says so again"
+    await free_disk(bench)
+    await talk.session.retry_save()
+    assert (await talk.heard.until(ExchangeEnded, lambda e: e.outcome is Outcome.COMPLETE)).exchange == 2
+    assert [t.content for t in await talk.session.transcript()] == ["Hello?", "Hello.", BIG, "Here it is."]
+
+
+async def test_an_answer_that_cannot_be_stored_runs_no_tool_and_blocks_sending(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
+    provider.add(Reply(Text("Hello.")), Reply(Text(BIG, pieces=4), Call("list_directory", {})), Reply(Text("Again.")))
+    talk = await start(choice=chat())
+    await talk.say("Hello?")
+    await fill_disk(bench)
+    await talk.say("Go.")
+    assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.FAILED
+    assert talk.heard.of(ToolFinished) == []
+    talk.session.submit("And now?")
+    assert talk.session.waiting == ("And now?",)
+    assert len(provider.requests) == 2
+    await free_disk(bench)
+    await talk.session.retry_save()
+    await talk.heard.until(ExchangeEnded, lambda e: e.outcome is Outcome.COMPLETE)
+    turns = await talk.session.transcript()
+    assert [t.content for t in turns if t.kind is TurnKind.TEXT] == ["Hello?", "Hello.", "Go.", BIG, "And now?", "Again."]
+    assert [t.exchange for t in turns if t.role == "user"] == [1, 2, 3]
+    sent = provider.requests[-1].messages
+    assert [m["role"] for m in sent if m["role"] != "system"][-3:] == ["assistant", "tool", "user"]
+
+
+async def test_a_session_that_cannot_be_made_keeps_the_message_waiting(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
+    provider.add(Reply(Text("Hello.")))
+    talk = await start(choice=chat())
+    locker = await Workbench.open(bench.locations, bench.settings)
+    try:
+        await bench.store._access.write(lambda c: c.execute("PRAGMA busy_timeout = 20").fetchone())
+        await locker.store._access.write(lambda c: c.execute("BEGIN IMMEDIATE").fetchone())
+        await talk.say("Hello?")
+        assert talk.session.waiting == ("Hello?",)
+        assert talk.heard.of(SaveFailed)
+        await locker.store._access.write(lambda c: c.execute("ROLLBACK").fetchone())
+    finally:
+        await locker.close()
+    await talk.session.retry_save()
+    await talk.heard.until(ExchangeEnded, lambda e: e.outcome is Outcome.COMPLETE)
+    assert [t.content for t in await talk.session.transcript()] == ["Hello?", "Hello."]
+    assert not [n for n in talk.heard.of(Notice) if n.severity == "error"]
