@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pydantic_ai import Agent, AgentRunError
+from pydantic_ai import Agent, AgentRunError, CancellationToken
 from pydantic_ai.messages import ModelRequest, UserPromptPart
 from pydantic_ai.models import Model
 
@@ -82,7 +82,7 @@ class Engine:
         self._listener = listener
         self._requests = RequestLog(bench.store, listener)
         self._hint = RecallHint(bench.counter.count)
-        self._exchange: Exchange | None = None
+        self._token = CancellationToken()
 
     async def load(self, session_id: str) -> None:
         """Fill the window from the archive, as far as it goes; costs the same for every length of session."""
@@ -125,18 +125,18 @@ class Engine:
             answer=answer,
             request_limit=self._request_limit,
             log_fault=self._log_fault,
+            token=self._token,
         )
-        self._exchange = exchange
-        try:
-            outcome, error = await exchange.run(prompt.content or "", _state_block(state))
-        finally:
-            self._exchange = None
+        outcome, error = await exchange.run(prompt.content or "", _state_block(state))
         return Answered(outcome, error, writer.turns)
 
+    def begin(self) -> None:
+        """An exchange is about to be stored and run: what is cancelled from here on is that one."""
+        self._token = CancellationToken()
+
     def cancel(self) -> None:
-        """Stop the exchange that runs, if one does."""
-        if self._exchange is not None:
-            self._exchange.token.cancel()
+        """Stop the exchange that was begun, as soon as it runs if it does not yet."""
+        self._token.cancel()
 
     async def _set_hint(self, prompt: Turn) -> None:
         async def search(query: str, limit: int) -> Sequence[SearchHit]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pydantic_ai import Agent, CancellationToken, capture_run_messages
 from pydantic_ai.exceptions import AgentRunError, RunCancelled, UsageLimitExceeded
@@ -39,7 +39,7 @@ class Exchange:
     request_limit: int
     """Model requests before the exchange stops; 0 is no limit."""
     log_fault: Callable[[BaseException], None]
-    token: CancellationToken = field(default_factory=CancellationToken)
+    token: CancellationToken
 
     async def run(self, prompt: str, state: str) -> tuple[Outcome, str]:
         """How it ended, and what went wrong in words. Everything that came of it is stored when this returns,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loom.archive import NewTurn, SessionDetail, Turn, UnknownSession
+from loom.archive import NewTurn, Turn
 from loom.archive.records import Session
 from loom.context.usage import WindowUsage
 from loom.cowork.approvals import Approvals
@@ -27,13 +27,13 @@ from loom.cowork.events import (
     UsageChanged,
 )
 from loom.cowork.outbox import Outbox
-from loom.cowork.prompt import static_instructions
 from loom.cowork.recall_source import ArchiveRecall
+from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
-from loom.state import SessionLine, SessionState, advance, to_yaml
+from loom.state import SessionState
 from loom.tools.permissions import Permissions
 from loom.tools.toolbox import build_toolbox
 
@@ -56,15 +56,12 @@ class CoworkSession:
         self._bench = workbench
         self._store = workbench.store
         self._tell = listener
-        self._workspace = workspace
+        self._record = SessionRecord(workbench, workspace)
         self.choice = choice
-        self.session: Session | None = None
-        self.state = SessionState()
         self.usage: WindowUsage | None = None
         self.read_only = False
         self.problem: LoomError | None = None
         """Why no message can be sent (a model that cannot be used); None when all is well."""
-        self._instructions = static_instructions(workspace)
         self._permissions = Permissions()
         self._approvals = Approvals(self._listener)
         self._outbox = Outbox(self._listener)
@@ -72,7 +69,7 @@ class CoworkSession:
         self._toolbox = build_toolbox(
             workspace,
             workbench.settings,
-            ArchiveRecall(self._store, str(workspace), lambda: self.session_id, self._overview),
+            ArchiveRecall(self._store, str(workspace), lambda: self.session_id, self.state_yaml),
             workbench.counter.count,
             forbidden=workbench.forbidden,
         )
@@ -80,7 +77,8 @@ class CoworkSession:
         self._preparing: asyncio.Task[None] | None = None
         self._running: asyncio.Task[None] | None = None
         self._closing = False
-        self._held = False
+        self._compacting = False
+        self._held = False  # a message waits until somebody tries again
 
     def _listener(self, event: Event) -> None:
         if isinstance(event, UsageChanged):
@@ -88,8 +86,17 @@ class CoworkSession:
         self._tell(event)
 
     @property
+    def session(self) -> Session | None:
+        """The session as it is in the archive; None before the first message."""
+        return self._record.detail
+
+    @property
     def session_id(self) -> str | None:
-        return self.session.id if self.session else None
+        return self._record.id
+
+    @property
+    def state(self) -> SessionState:
+        return self._record.state
 
     @property
     def busy(self) -> bool:
@@ -126,15 +133,7 @@ class CoworkSession:
         await self._open(session_id)
 
     async def _open(self, session_id: str) -> None:
-        detail = await self._require(session_id)
-        self.session = detail
-        self._instructions = detail.system_prompt or self._instructions
-        saved = SessionState.from_json(_parsed(detail.session_state))
-        if saved.last_turn < detail.turn_count:
-            # The state is saved between exchanges: a crash leaves it a few turns behind.
-            newer = await self._store.get_range(session_id, saved.last_turn + 1, detail.turn_count)
-            saved = advance(saved, newer)
-        self.state = saved
+        detail = await self._record.open(session_id)
         self._listener(SessionOpened(detail.id, detail.reference, detail.title))
         self._listener(StateChanged(self.state))
         if self._engine is not None:
@@ -172,7 +171,7 @@ class CoworkSession:
         return build_engine(
             self._bench,
             self.choice,
-            self._instructions,
+            self._record.instructions,
             self._toolbox,
             self._permissions,
             self._approvals,
@@ -213,9 +212,12 @@ class CoworkSession:
 
     def interrupt(self) -> bool:
         """Stop the running exchange; False when none runs. What has arrived is kept."""
-        if not self.busy or self._engine is None:
+        if not self.busy or self._running is None or self._engine is None:
             return False
-        self._engine.cancel()
+        if self._compacting:
+            self._running.cancel()
+        else:
+            self._engine.cancel()
         return True
 
     def answer(self, call_id: str, decision: Decision) -> None:
@@ -227,6 +229,7 @@ class CoworkSession:
             return
         text = self._outbox.next()
         if text is not None:
+            self._engine.begin()
             self._running = asyncio.ensure_future(self._run(text))
             self._running.add_done_callback(self._after_run)
 
@@ -259,7 +262,7 @@ class CoworkSession:
     async def _answer(self, engine: Engine, prompt: Turn) -> None:
         self._listener(ExchangeStarted(prompt.exchange))
         # The state that goes with the exchange knows its prompt: a constraint holds from the answer to it on.
-        self.state = advance(self.state, [prompt])
+        self._record.advance([prompt])
         self._listener(StateChanged(self.state))
         try:
             result = await engine.run(prompt, self.state_yaml(), self.session)
@@ -276,38 +279,24 @@ class CoworkSession:
         if self.session is None:
             await self._create()
         stored = await self._recorder.store(prompt_turns(text, self._bench.counter.count))
-        await self._refresh()
+        await self._record.refresh()
         return stored[0]
 
     async def _create(self) -> None:
-        session_id = await self._store.create_session(str(self._workspace), self.choice.name, self._instructions)
-        await self._store.acquire_lease(session_id)
-        self._recorder.session_id = session_id
-        self.session = await self._require(session_id)
-        self._listener(SessionOpened(session_id, self.session.reference, self.session.title))
+        detail = await self._record.create(self.choice.name)
+        await self._store.acquire_lease(detail.id)
+        self._recorder.session_id = detail.id
+        self._listener(SessionOpened(detail.id, detail.reference, detail.title))
 
     async def _settle_state(self, turns: Sequence[Turn]) -> None:
-        before = self.state
-        self.state = advance(before, turns)
-        await self._refresh()
-        if self.session_id is None:
-            return
+        self._record.advance(turns)
         try:
-            await self._store.update_session_state(self.session_id, self.state.to_json())
+            await self._record.refresh()
+            await self._record.save_state()
         except LoomError as error:
             # The state is rebuilt from the turns at the next start: nothing is lost by this.
             self._listener(Notice("warning", str(error)))
         self._listener(StateChanged(self.state))
-
-    async def _refresh(self) -> None:
-        if self.session_id is not None:
-            self.session = await self._require(self.session_id)
-
-    async def _require(self, session_id: str) -> SessionDetail:
-        detail = await self._store.get_session(session_id)
-        if detail is None:
-            raise UnknownSession(f"There is no session {session_id} in the archive.", "It may have been purged.")
-        return detail
 
     def _measure(self) -> None:
         if self._engine is not None:
@@ -327,6 +316,7 @@ class CoworkSession:
         await self._settle_state(stored)
         last = stored[-1]
         if last.role == "user" and self._engine is not None and not self.busy:
+            self._engine.begin()
             self._running = asyncio.ensure_future(self._answer(self._engine, last))
             self._running.add_done_callback(self._after_run)
             return
@@ -339,9 +329,7 @@ class CoworkSession:
 
     async def transcript(self, before: int | None = None, limit: int = 100) -> list[Turn]:
         """The newest `limit` turns before turn `before` (of all if None), ascending."""
-        if self.session_id is None:
-            return []
-        return await self._store.get_turns_before(self.session_id, before, limit)
+        return await self._record.transcript(before, limit)
 
     async def window_contents(self) -> WindowContents:
         """What the window holds now, exchange by exchange, and what moved its beginning."""
@@ -351,47 +339,34 @@ class CoworkSession:
 
     def state_yaml(self) -> str:
         """The state as the model sees it."""
-        record = self.session
-        line = SessionLine(
-            reference=record.reference if record else "new",
-            workspace=str(self._workspace),
-            model=self.choice.name,
-            turn_count=record.turn_count if record else 0,
-            total_tokens=record.total_tokens if record else 0,
-        )
-        return to_yaml(self.state, line, count=self._bench.counter.count)
-
-    def _overview(self) -> str:
-        return self.state_yaml()
+        return self._record.yaml(self.choice.name)
 
     # Changing what the window holds; the archive only grows
 
     async def clear(self) -> None:
         """Empty the window. Every turn stays in the archive, found by recall and search."""
         engine = self._idle_engine()
-        await self._begin_after(engine, engine.cleared_turn(self._last_turn()))
+        await self._begin_after(engine, engine.cleared_turn(self._record.require().turn_count))
 
     async def compact(self, focus: str = "") -> None:
         """Put a summary that the model writes in the place of what the window holds. Raises LoomError if it cannot."""
         engine = self._idle_engine()
+        self._compacting = True
         self._running = asyncio.ensure_future(self._compact(engine, focus))
-        try:
-            await asyncio.shield(self._running)
-        finally:
-            self._start_next()
+        await asyncio.wait([self._running])
+        self._compacting = False
+        self._start_next()
+        if self._running.cancelled():
+            raise LoomError("The compaction was stopped.", "The window stays as it was.")
+        self._running.result()
 
     async def _compact(self, engine: Engine, focus: str) -> None:
-        await self._begin_after(engine, await engine.summary_turn(focus, self._last_turn()))
-
-    def _last_turn(self) -> int:
-        if self.session is None:
-            raise LoomError("Nothing has been said yet.")
-        return self.session.turn_count
+        await self._begin_after(engine, await engine.summary_turn(focus, self._record.require().turn_count))
 
     async def _begin_after(self, engine: Engine, turn: NewTurn) -> None:
         """Store the turn that moves the window's beginning."""
         engine.take(await self._recorder.store([turn]))
-        await self._refresh()
+        await self._record.refresh()
         self._measure()
 
     def _idle_engine(self) -> Engine:
@@ -406,34 +381,16 @@ class CoworkSession:
     # The session as a thing
 
     async def rename(self, title: str) -> None:
-        if self.session_id is None:
-            raise LoomError("The session begins with your first message.", "Name it after that.")
-        await self._store.rename_session(self.session_id, title)
-        await self._refresh()
+        """Give the session a title. Raises NothingSaid before the first message."""
+        await self._record.rename(title)
 
     async def fork(self, turn_number: int | None = None) -> str:
         """A new session with the turns up to `turn_number` (all if None): its id. This one stays as it is."""
-        if self.session_id is None:
-            raise LoomError("Nothing has been said yet.")
-        return await self._store.fork_session(self.session_id, turn_number)
+        return await self._store.fork_session(self._record.require().id, turn_number)
 
     async def export(self, path: str = "") -> Path:
-        """Write the session to a file, in the form that its ending names (`.md`, `.json`, `.html`), mode 0600.
-
-        A relative path is one in the workspace. Raises ExportError if it is there already or cannot be written.
-        """
-        from loom.interchange.export import export_session
-
-        session = self.session
-        if session is None:
-            raise LoomError("Nothing has been said yet.")
-        turns = await self._store.get_range(session.id, 1, session.turn_count)
-        return await asyncio.to_thread(export_session, self._export_path(session, path), session, turns)
-
-    def _export_path(self, session: Session, path: str) -> Path:
-        if not path:
-            return self._bench.locations.exports / f"{session.reference}-{session.turn_count}.md"
-        return self._workspace / Path(path).expanduser()
+        """Write the session to a file, see `SessionRecord.export`; where it is."""
+        return await self._record.export(path)
 
     async def close(self) -> None:
         """Interrupt what runs, store what there is of it, give the session up."""
@@ -445,13 +402,3 @@ class CoworkSession:
             await asyncio.wait([self._running])
         if self.session_id is not None and not self.read_only:
             await self._store.release_lease(self.session_id)
-
-
-def _parsed(document: str) -> dict[str, object]:
-    import json
-
-    try:
-        data = json.loads(document)
-    except json.JSONDecodeError:
-        return {}
-    return data if isinstance(data, dict) else {}

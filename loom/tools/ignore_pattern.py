@@ -54,12 +54,10 @@ def parse_ignore_line(line: str) -> IgnorePattern | None:
     pattern = line.removeprefix("!") if not ignores else line
     folders_only = pattern.endswith("/")
     anchored = "/" in pattern.removesuffix("/")
-    names = [name for name in pattern.split("/") if name]
     try:
+        names = list(_names(pattern.removesuffix("/").removeprefix("/")))
         segments: list[Segment] = [None if name == "**" and anchored else _compiled(name) for name in names]
     except _Unmatchable:
-        return None
-    if not segments:
         return None
     if not anchored:
         segments.insert(0, None)
@@ -67,6 +65,28 @@ def parse_ignore_line(line: str) -> IgnorePattern | None:
         # `folder/**` is everything in the folder, not the folder.
         segments.append(re.compile("(?s:.*)"))
     return IgnorePattern(ignores, folders_only, tuple(segments))
+
+
+def _names(pattern: str) -> Iterator[str]:
+    """The names that the pattern is for. A slash in brackets parts none; an escaped one does."""
+    start = at = 0
+    while at <= len(pattern):
+        sign = pattern[at : at + 1]
+        escaped = pattern.startswith("\\/", at)
+        if escaped or sign in ("", "/"):
+            if at == start:
+                raise _Unmatchable(pattern)
+            yield pattern[start:at]
+            at += escaped
+            start = at + 1
+        elif sign == "\\":
+            at += 1
+            if at == len(pattern):
+                raise _Unmatchable(pattern)
+        elif sign == "[":
+            _, at = _bracket(pattern, at + 1)
+            continue
+        at += 1
 
 
 def _compiled(name: str) -> re.Pattern[str]:

@@ -200,3 +200,13 @@ async def test_clearing_empties_the_window_and_keeps_the_archive(start: Start) -
     again = await start(resume=talk.session.session.id)
     assert again.session.usage is not None
     assert again.session.usage.used == cleared.used
+
+
+async def test_an_interruption_before_the_answer_begins_is_honoured(start: Start) -> None:
+    talk = await start()
+    talk.session.submit("count to 10000")
+    assert talk.session.interrupt()
+    assert (await talk.heard.ended()).outcome is Outcome.INTERRUPTED
+    assert [t.content for t in await talk.session.transcript() if t.role == "user"] == ["count to 10000"]
+    await talk.say("list .")
+    assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.COMPLETE

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from loom.tools.danger import danger_of_command
 from loom.tools.git_danger import danger_of_git
 
-ROOT = Path("/work/project")
+ROOT = Path("/srv/project")
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_danger_is_named(command: str, words: str) -> None:
         "npm install",
         "grep -rn form src", "cat README.md", "echo x > build/out.txt", "make 2>&1 | tee log.txt",
         "cmd > /dev/null 2>&1",
-        "cp a b", "mkdir -p src/x", "cp /usr/share/x .", "cd src && make", "cd /work/project/src",
+        "cp a b", "mkdir -p src/x", "cp /usr/share/x .", "cd src && make", "cd /srv/project/src",
         "cargo test 2>/dev/null",
         "confirm -r x", "charm -rf", "a=$((1 > 0))", "git rm --cached x", "chmod +x run.sh", "tar czf x.tgz src",
     ],

@@ -1,0 +1,127 @@
+"""The session as the archive has it, and the state taken from it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from loom.archive import SessionDetail, Turn, UnknownSession
+from loom.cowork.prompt import static_instructions
+from loom.cowork.workbench import Workbench
+from loom.errors import LoomError
+from loom.state import SessionLine, SessionState, advance, to_yaml
+
+
+class NothingSaid(LoomError):
+    """Something was asked of a session that begins with the first message."""
+
+    def __init__(self) -> None:
+        super().__init__("Nothing has been said yet.", "The session begins with your first message.")
+
+
+class SessionRecord:
+    """One row of the archive and what goes with it; there is none before the first message."""
+
+    def __init__(self, bench: Workbench, workspace: Path) -> None:
+        self._bench = bench
+        self._store = bench.store
+        self._workspace = workspace
+        self.detail: SessionDetail | None = None
+        self.state = SessionState()
+        self.instructions = static_instructions(workspace)
+        """Those that the session began with, as long as it lives."""
+
+    @property
+    def id(self) -> str | None:
+        return self.detail.id if self.detail else None
+
+    def require(self) -> SessionDetail:
+        """The session. Raises NothingSaid before the first message."""
+        if self.detail is None:
+            raise NothingSaid
+        return self.detail
+
+    async def create(self, model: str) -> SessionDetail:
+        """Make the session in the archive. Raises an ArchiveError."""
+        session_id = await self._store.create_session(str(self._workspace), model, self.instructions)
+        return await self._read(session_id)
+
+    async def open(self, session_id: str) -> SessionDetail:
+        """Take up a session with its state. Raises UnknownSession."""
+        detail = await self._read(session_id)
+        self.instructions = detail.system_prompt or self.instructions
+        self.state = SessionState.from_json(_parsed(detail.session_state))
+        if self.state.last_turn < detail.turn_count:
+            # The state is saved between exchanges: a crash leaves it a few turns behind.
+            newer = await self._store.get_range(session_id, self.state.last_turn + 1, detail.turn_count)
+            self.state = advance(self.state, newer)
+        return detail
+
+    async def refresh(self) -> None:
+        """Read titles and totals again."""
+        if self.id is not None:
+            await self._read(self.id)
+
+    async def _read(self, session_id: str) -> SessionDetail:
+        detail = await self._store.get_session(session_id)
+        if detail is None:
+            raise UnknownSession(f"There is no session {session_id} in the archive.", "It may have been purged.")
+        self.detail = detail
+        return detail
+
+    def advance(self, turns: Sequence[Turn]) -> None:
+        """Take in turns that were stored; `save_state` keeps the outcome."""
+        self.state = advance(self.state, turns)
+
+    async def save_state(self) -> None:
+        """Keep the state beside the session. Raises an ArchiveError; the state can be rebuilt from the turns."""
+        if self.id is not None:
+            await self._store.update_session_state(self.id, self.state.to_json())
+
+    def yaml(self, model: str) -> str:
+        """The state as the model sees it."""
+        detail = self.detail
+        line = SessionLine(
+            reference=detail.reference if detail else "new",
+            workspace=str(self._workspace),
+            model=model,
+            turn_count=detail.turn_count if detail else 0,
+            total_tokens=detail.total_tokens if detail else 0,
+        )
+        return to_yaml(self.state, line, count=self._bench.counter.count)
+
+    async def transcript(self, before: int | None, limit: int) -> list[Turn]:
+        """The newest `limit` turns before turn `before` (of all if None), ascending."""
+        return [] if self.id is None else await self._store.get_turns_before(self.id, before, limit)
+
+    async def rename(self, title: str) -> None:
+        """Give the session a title."""
+        await self._store.rename_session(self.require().id, title)
+        await self.refresh()
+
+    async def export(self, path: str) -> Path:
+        """Write the session to a file, in the form that its ending names (`.md`, `.json`, `.html`), mode 0600.
+
+        A relative path is one in the workspace; none is a place in loom's home. Raises ExportError if it is there
+        already or cannot be written.
+        """
+        from loom.interchange.export import export_session
+
+        detail = self.require()
+        turns = await self._store.get_range(detail.id, 1, detail.turn_count)
+        return await asyncio.to_thread(export_session, self._export_path(detail, path), detail, turns)
+
+    def _export_path(self, detail: SessionDetail, path: str) -> Path:
+        if not path:
+            return self._bench.locations.exports / f"{detail.reference}-{detail.turn_count}.md"
+        return self._workspace / Path(path).expanduser()
+
+
+def _parsed(document: str) -> dict[str, object]:
+    try:
+        data = json.loads(document)
+    except json.JSONDecodeError:
+        return {}
+    return data if isinstance(data, dict) else {}
