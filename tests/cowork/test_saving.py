@@ -74,7 +74,8 @@ async def test_an_answer_that_cannot_be_stored_runs_no_tool_and_blocks_sending(
     await talk.session.retry_save()
     await talk.heard.until(ExchangeEnded, lambda e: e.outcome is Outcome.COMPLETE)
     turns = await talk.session.transcript()
-    assert [t.content for t in turns if t.kind is TurnKind.TEXT] == ["Hello?", "Hello.", "Go.", BIG, "And now?", "Again."]
+    said = [t.content for t in turns if t.kind is TurnKind.TEXT]
+    assert said == ["Hello?", "Hello.", "Go.", BIG, "And now?", "Again."]
     assert [t.exchange for t in turns if t.role == "user"] == [1, 2, 3]
     sent = provider.requests[-1].messages
     assert [m["role"] for m in sent if m["role"] != "system"][-3:] == ["assistant", "tool", "user"]
