@@ -56,6 +56,8 @@ class Evidence:
     forbidden: frozenset[int]
     total: float
     """The weights of the query's words, those found nowhere included."""
+    is_lookup: bool
+    """The query is one word, or names alone: what merely stands beside a match is no answer to it."""
 
 
 def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
@@ -90,6 +92,7 @@ def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
         None if required is None else frozenset(required),
         frozenset(forbidden - verbatim),
         total,
+        is_lookup=sum(not match.literal and not match.within_name for match in matches) < 2,
     )
 
 

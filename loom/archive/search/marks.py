@@ -50,7 +50,11 @@ _PREFERENCE = re.compile(
     re.IGNORECASE,
 )
 _RULE = re.compile(
-    r"(?:^|[.!?]\s+|\n)(?:please |and |so |but )?(?:always|never|from now on|whenever i|do not ever|don['’]t ever)\b"
+    r"(?:^|[.!?]\s+|\n)(?:please |and |so |but )?(?:from now on\b|whenever i\b"
+    r"|(?:always|never|do not ever|don['’]t ever)"
+    r" (?:add|answer|ask|assume|call|change|check|cite|commit|convert|create|delete|do|edit|explain|format|give|ignore"
+    r"|include|install|keep|leave|let|list|make|mention|name|prefer|provide|push|put|remove|reply|respond|run|show"
+    r"|skip|start|suggest|tell|test|touch|use|verify|write)\b)"
     r"|\bwhen(?:ever)? i ask\b",
     re.IGNORECASE,
 )

@@ -29,6 +29,8 @@ COVERAGE = 0.5
 """On top for a turn that has all of the query's words."""
 BESIDE, NEAR = 0.35, 0.12
 """What a turn inherits of the score of the turn beside it, and of the one after that, in the same sitting."""
+AROUND = (0.5, 0.25, 0.12)
+"""How well a word of the turn one, two, three places away stands for one of the turn's own."""
 ANSWER = 0.5
 """What the turn after a short question inherits on top: there stands the answer."""
 ASKING = 0.3
@@ -39,9 +41,10 @@ SITTING = 1.0
 """On top for a turn of the sitting that matches best; the square of the share for other sittings."""
 SITTING_HALF = 2
 """Turns with a word that make a sitting half about it."""
-SPEAKER, OTHER_SPEAKER = 0.5, 0.3
-"""On top for who is named to have said it; off for the others."""
-DATE = 1.0
+SPEAKER, OTHER_SPEAKER, OTHER_ROLE = 0.5, 0.4, 0.2
+"""On top for who is likely to have said it; off for the others, more where a name says it than where `did I` does."""
+DATE = 2.0
+"""On top for a turn of the day or month that is named, less for those near it."""
 SAYS_WHEN, SAYS_HOW_MANY = 0.4, 0.3
 """On top for a turn that has the kind of thing that is asked for."""
 USER = 1.0
@@ -72,15 +75,10 @@ def is_allowed(place: int, evidence: Evidence) -> bool:
 
 
 def beside(pool: Sequence[int], evidence: Evidence) -> set[int]:
-    """The places that may inherit from the best of the pool: two on each side of each."""
-    if is_lookup(evidence):
+    """The places that may inherit from the best of the pool: three on each side of each."""
+    if evidence.is_lookup:
         return set()
-    return {place + step for place in pool[:SPREADING] for step in (-2, -1, 1, 2)}
-
-
-def is_lookup(evidence: Evidence) -> bool:
-    """Whether a query is one word, or names alone: what merely stands beside a match is no answer to it."""
-    return sum(not match.literal and not match.within_name for match in evidence.matches) < 2
+    return {place + step for place in pool[:SPREADING] for step in (-3, -2, -1, 1, 2, 3)}
 
 
 def rank(
@@ -90,33 +88,39 @@ def rank(
 
     `marks` has the pool and the turns beside it; only turns of it can be found.
     """
-    words = [_without_name(match, cues) for match in evidence.matches if not match.literal]
-    literals = [match for match in evidence.matches if match.literal]
+    matches = [_within(match, marks, cues) for match in evidence.matches]
+    words = [match for match in matches if not match.literal]
     own = _own_scores(words, marks, mean_characters, evidence.total)
     sittings = _sittings(sorted(marks), marks)
     scores = _smoothed(own, marks, sittings)
+    for place, score in _around(words, marks, sittings, mean_characters, evidence.total).items():
+        scores[place] = (scores[place] + score) / 2
     shares = _sitting_shares(words, sittings)
     for place in scores:
         sitting = 1 + SITTING * shares.get(sittings[place], 0.0) ** 2
         scores[place] *= sitting * _cue_factor(place, marks[place], cues)
-    for match in literals:
-        for place, strength in match.strengths.items():
-            if place in marks:
+    for match in matches:
+        if match.literal:
+            for place, strength in match.strengths.items():
                 scores[place] += match.weight * strength
     best = max(scores.values(), default=0.0)
     for place in cues.rules & marks.keys():
         scores[place] += STANDING_RULE * best
-    if is_lookup(evidence):
+    if evidence.is_lookup:
         bearing = {place for match in evidence.matches for place in match.strengths}
         scores = defaultdict(float, {place: score for place, score in scores.items() if place in bearing})
     found = [(place, score) for place, score in scores.items() if score > 0 and is_allowed(place, evidence)]
     return sorted(found, key=lambda item: (-item[1], -marks[item[0]].at, -item[0]))
 
 
-def _without_name(match: Match, cues: Cues) -> Match:
-    if match.key not in cues.names:
-        return match
-    return replace(match, weight=match.weight * NAMED)
+def _within(match: Match, marks: Mapping[int, Mark], cues: Cues) -> Match:
+    """The match as far as it is about the ranked turns, and with what a word weighs that only names the speaker."""
+    strengths = match.strengths
+    if len(marks) < len(strengths):
+        kept = {place: strengths[place] for place in marks if place in strengths}
+    else:
+        kept = {place: strength for place, strength in strengths.items() if place in marks}
+    return replace(match, strengths=kept, weight=match.weight * (NAMED if match.key in cues.names else 1))
 
 
 def _own_scores(
@@ -125,13 +129,16 @@ def _own_scores(
     sums: defaultdict[int, float] = defaultdict(float)
     for match in words:
         for place, strength in match.strengths.items():
-            if place in marks:
-                sums[place] += match.weight * strength
+            sums[place] += match.weight * strength
     own = {}
     for place, value in sums.items():
-        length = marks[place].characters / max(1.0, mean_characters)
-        own[place] = value * (K1 + 1) / (1 + K1 * (1 - B + B * length)) * (1 + COVERAGE * value / (total or 1))
+        own[place] = value * _by_length(marks[place], mean_characters) * (1 + COVERAGE * value / (total or 1))
     return own
+
+
+def _by_length(mark: Mark, mean_characters: float) -> float:
+    length = mark.characters / max(1.0, mean_characters)
+    return (K1 + 1) / (1 + K1 * (1 - B + B * length))
 
 
 def _sittings(places: Sequence[int], marks: Mapping[int, Mark]) -> dict[int, int]:
@@ -161,6 +168,47 @@ def _smoothed(
     return scores
 
 
+def _around(
+    words: Sequence[Match],
+    marks: Mapping[int, Mark],
+    sittings: Mapping[int, int],
+    mean_characters: float,
+    total: float,
+) -> dict[int, float]:
+    """The score of each turn as a part of its surroundings: each word counts once, as near as it stands.
+
+    Beside `_smoothed`, which adds up scores: a subject that goes through many turns does not lift each of them, and
+    words that stand apart in a question and its answer come together.
+    """
+    sums: defaultdict[int, float] = defaultdict(float)
+    covered: defaultdict[int, float] = defaultdict(float)
+    spreads = {place: _spread(place, marks[place], sittings, mean_characters) for place in marks}
+    for match in words:
+        nearest: dict[int, float] = {}
+        for place, strength in match.strengths.items():
+            for other, share in spreads[place]:
+                value = strength * share
+                if value > nearest.get(other, 0.0):
+                    nearest[other] = value
+        for place, value in nearest.items():
+            sums[place] += match.weight * value
+            covered[place] += match.weight * min(1.0, value)
+    return {place: value * (1 + COVERAGE * covered[place] / (total or 1)) for place, value in sums.items()}
+
+
+def _spread(place: int, mark: Mark, sittings: Mapping[int, int], mean_characters: float) -> list[tuple[int, float]]:
+    """For which turns a word of this one counts, and how much."""
+    sitting, asking = sittings[place], _asking(mark.marks)
+    length = _by_length(mark, mean_characters)
+    reached = [(place, length * (1 - ASKING * asking))]
+    for distance, share in enumerate(AROUND, 1):
+        if sittings.get(place - distance) == sitting:
+            reached.append((place - distance, length * share))
+        if sittings.get(place + distance) == sitting:
+            reached.append((place + distance, length * (share + (ANSWER * asking if distance == 1 else 0.0))))
+    return reached
+
+
 def _asking(marks: int) -> float:
     return 1.0 if marks & QUESTION else 0.5 if marks & LONG_QUESTION else 0.0
 
@@ -171,8 +219,7 @@ def _sitting_shares(words: Sequence[Match], sittings: Mapping[int, int]) -> dict
     for match in words:
         counts: defaultdict[int, int] = defaultdict(int)
         for place in match.strengths:
-            if place in sittings:
-                counts[sittings[place]] += 1
+            counts[sittings[place]] += 1
         for sitting, count in counts.items():
             sums[sitting] += match.weight * count / (count + SITTING_HALF)
     best = max(sums.values(), default=0.0) or 1.0
@@ -185,7 +232,7 @@ def _cue_factor(place: int, mark: Mark, cues: Cues) -> float:
     if cues.said is not None:
         factor *= 1 + SPEAKER if place in cues.said else 1 - OTHER_SPEAKER
     elif cues.role is not None:
-        factor *= 1 + SPEAKER if role == cues.role else 1 - OTHER_SPEAKER
+        factor *= 1 + SPEAKER if role == cues.role else 1 - (OTHER_SPEAKER if cues.names else OTHER_ROLE)
     if not cues.names and cues.role is None:
         factor *= 1 + USER if role == "user" else 1 + TOOL if role == "tool" else 1
     if cues.wants_time and mark.marks & TIME:
