@@ -3,15 +3,109 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
+from loom.archive import clock
+from loom.archive.database import connect
 from loom.archive.errors import WriteFailed
+from loom.archive.faults import unwritable
+
+KEPT_AUTOMATIC = 3
+"""So many automatic backups are kept; one more, and the oldest goes."""
+
+AUTOMATIC_EVERY_DAYS = 1
+
+ELSEWHERE = "elsewhere"
+"""The list, beside the automatic backups, of those that a person had put somewhere else: a purge must find them."""
+
+_AUTOMATIC = re.compile(r"^(?P<stem>.+)-auto-(?P<moment>\d{8}T\d{6}Z)(?:-\d+)?\.db$")
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A copy that was opened again and compared with what it was made of."""
+
+    path: Path
+    sessions: int
+    turns: int
+    size: int
+    """Bytes."""
+
+
+def create_backup(archive: Path, target: Path | None = None) -> Backup:
+    """Copy the archive to `target`, or into its `backups` folder under a name with the moment in it.
+
+    A copy outside of that folder is noted in it. Blocking. Raises ArchiveError, or WriteFailed when there is such a
+    file already, it cannot be written, or does not check out.
+    """
+    own = archive.parent / "backups"
+    moment = clock.now()[:19].replace("-", "").replace(":", "")
+    wanted = own / f"{archive.stem}-{moment}Z.db" if target is None else target.absolute()
+    if target is not None and wanted.exists():
+        raise WriteFailed(f"{target} exists already, and no backup overwrites a file.", "Name another file.")
+    with closing(connect(archive, readonly=True)) as connection:
+        try:
+            path = back_up(connection, wanted)
+        except sqlite3.Error as error:
+            raise unwritable(error, wanted) from error
+        except OSError as error:
+            raise WriteFailed(
+                f"The backup {wanted} cannot be written: {error.strerror or error}.", "Choose another place for it."
+            ) from error
+    if path.parent != own:
+        _note(own / ELSEWHERE, path)
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as copy:
+        sessions, turns = _counts(copy)
+    return Backup(path, sessions, turns, path.stat().st_size)
+
+
+def back_up_regularly(archive: Path, *, today: datetime | None = None) -> Backup | None:
+    """A backup, if the newest automatic one is older than AUTOMATIC_EVERY_DAYS; keeps KEPT_AUTOMATIC of them. None
+    when it is not time yet. Backups that a person or a migration made are never removed. Raises as `create_backup`."""
+    now = datetime.now(UTC) if today is None else today
+    folder = archive.parent / "backups"
+    made = automatic_backups(archive)
+    if made and (now - made[-1][0]).total_seconds() < AUTOMATIC_EVERY_DAYS * 86_400:
+        return None
+    backup = create_backup(archive, folder / f"{archive.stem}-auto-{now.strftime('%Y%m%dT%H%M%SZ')}.db")
+    # Only now: at no moment are there fewer than there were.
+    for _, old in automatic_backups(archive)[:-KEPT_AUTOMATIC]:
+        old.unlink(missing_ok=True)
+    return backup
+
+
+def automatic_backups(archive: Path) -> list[tuple[datetime, Path]]:
+    """The automatic backups of this archive, oldest first, by the moment in their names."""
+    found: list[tuple[datetime, Path]] = []
+    folder = archive.parent / "backups"
+    for path in folder.iterdir() if folder.is_dir() else ():
+        match = _AUTOMATIC.match(path.name)
+        if match is not None and match["stem"] == archive.stem:
+            found.append((datetime.strptime(match["moment"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC), path))
+    return sorted(found)
+
+
+def known_backups(archive: Path) -> list[Path]:
+    """Every backup that loom knows of: those in the archive's own folder and those noted as made elsewhere. The
+    latter may be gone or on a disk that is not there."""
+    folder = archive.parent / "backups"
+    if not folder.is_dir():
+        return []
+    inside = sorted(path for path in folder.iterdir() if path.suffix == ".db" and path.is_file())
+    try:
+        noted = (folder / ELSEWHERE).read_text("utf-8", "surrogateescape").split("\0")
+    except FileNotFoundError:
+        noted = []
+    return inside + [Path(name) for name in dict.fromkeys(noted) if name]
 
 
 def back_up(connection: sqlite3.Connection, target: Path) -> Path:
-    """Copy the whole database, as of now, to `target` (mode 0600, its folder 0700) and check the copy.
+    """Copy the whole database, as of now, to `target` (mode 0600, its folder 0700 if it is made) and check the copy.
 
     A number is put behind the name when there is such a file already: no backup is ever overwritten. Gives the path
     of the copy. Raises WriteFailed when the copy does not check out, OSError or sqlite3.Error when it cannot be made.
@@ -20,11 +114,22 @@ def back_up(connection: sqlite3.Connection, target: Path) -> Path:
     path = _new_file(target)
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as copy:
-            # In one step: the stepwise backup starts over at every write and never ends beside a busy writer.
-            connection.backup(copy, pages=-1)
-            (verdict,) = copy.execute("PRAGMA quick_check(1)").fetchone()
+            # Nothing is written between the copy and the comparison: both see the same moment.
+            connection.execute("BEGIN")
+            try:
+                expected = _ends(connection)
+                # In one step: the stepwise backup starts over at every write and never ends beside a busy writer.
+                connection.backup(copy, pages=-1)
+            finally:
+                connection.execute("ROLLBACK")
             # A copy in one file: nobody has to think of a log beside it.
             copy.execute("PRAGMA journal_mode = DELETE").fetchone()
+        # From the file itself, not from what the copying connection remembers.
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as opened:
+            (verdict,) = opened.execute("PRAGMA quick_check(1)").fetchone()
+            if verdict == "ok" and _ends(opened) != expected:
+                verdict = "its sessions end elsewhere"
+        _sync(path)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -35,6 +140,40 @@ def back_up(connection: sqlite3.Connection, target: Path) -> Path:
             "`loom check` says what is wrong with the archive.",
         )
     return path
+
+
+def _ends(connection: sqlite3.Connection) -> list[tuple[str, int, str | None]]:
+    """Each session's id, count of turns, and the digest that its chain ends with."""
+    return connection.execute(
+        "SELECT s.id, s.turn_count, t.digest FROM cowork_sessions AS s LEFT JOIN conversation_turns AS t"
+        " ON t.session_id = s.id AND t.turn_number = s.turn_count ORDER BY s.id"
+    ).fetchall()
+
+
+def _counts(connection: sqlite3.Connection) -> tuple[int, int]:
+    (sessions,) = connection.execute("SELECT count(*) FROM cowork_sessions").fetchone()
+    (turns,) = connection.execute("SELECT count(*) FROM conversation_turns").fetchone()
+    return sessions, turns
+
+
+def _note(file: Path, backup: Path) -> None:
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        # Ended by NUL, the one byte that no file name has.
+        os.write(descriptor, os.fsencode(backup) + b"\0")
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync(path: Path) -> None:
+    for place in (path, path.parent):
+        descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _new_file(target: Path) -> Path:

@@ -13,6 +13,7 @@ from loom.archive.database import APPLICATION_ID, configure, connect, open_datab
 from loom.archive.errors import ArchiveUnavailable, NewerArchive, NotAnArchive
 from loom.archive.faults import unreadable, unwritable
 from loom.archive.flocks import lock_file, locked
+from loom.archive.mounts import require_local
 from loom.archive.transactions import transaction
 
 Migration = Callable[[sqlite3.Connection], None]
@@ -37,6 +38,7 @@ def prepare(path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     Blocking; safe in several processes at once. Raises NotAnArchive, NewerArchive, ArchiveUnavailable or WriteFailed.
     """
     path = Path(path).absolute()
+    require_local(path)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

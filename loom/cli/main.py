@@ -48,6 +48,10 @@ def build_parser() -> argparse.ArgumentParser:
     _add_sessions(commands)
     _add_search(commands)
     _add_export(commands)
+    _add_check(commands)
+    _add_backup(commands)
+    _add_recover(commands)
+    _add_purge(commands)
     return parser
 
 
@@ -120,6 +124,51 @@ def _add_export(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(run=_run_export)
 
 
+def _add_check(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "check",
+        help="look the archive over",
+        description="Is everything there as it was stored? Changes nothing. Exit code 1 when something is wrong.",
+    )
+    parser.add_argument("--quick", action="store_true", help="the structure only, not every text")
+    parser.add_argument("--reindex", action="store_true", help="make the full-text index anew first")
+    parser.add_argument("--json", action="store_true", help="the report as one JSON object")
+    parser.set_defaults(run=_run_check)
+
+
+def _add_backup(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("backup", help="make a verified copy of the archive")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="where to (default: the backups folder of loom's home)")
+    parser.set_defaults(run=_run_backup)
+
+
+def _add_recover(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "recover",
+        help="save the turns of a damaged archive",
+        description="Write what can be saved of FILE, which is only read, into a new archive. "
+        "Exit code 1 when a session is not whole.",
+    )
+    parser.add_argument("file", metavar="FILE", help="the damaged archive")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="the new archive (default: beside it, NAME-recovered.db)"
+    )
+    parser.set_defaults(run=_run_recover)
+
+
+def _add_purge(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "purge",
+        help="destroy a session",
+        description="Take a session out of the archive, its index, log and backups, and search every file of loom's "
+        "home for what is left. Exit code 1 when something is.",
+    )
+    parser.add_argument("session", metavar="REF", help="the session's reference, or its place in the list")
+    _workspace(parser)
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    parser.set_defaults(run=_run_purge)
+
+
 # Each command is imported when it runs: `loom --help` and the first paint wait for none of the others.
 
 
@@ -143,5 +192,29 @@ def _run_search(parsed: argparse.Namespace) -> int:
 
 def _run_export(parsed: argparse.Namespace) -> int:
     from loom.cli.export import run
+
+    return run(parsed)
+
+
+def _run_check(parsed: argparse.Namespace) -> int:
+    from loom.cli.check import run
+
+    return run(parsed)
+
+
+def _run_backup(parsed: argparse.Namespace) -> int:
+    from loom.cli.backup import run
+
+    return run(parsed)
+
+
+def _run_recover(parsed: argparse.Namespace) -> int:
+    from loom.cli.recover import run
+
+    return run(parsed)
+
+
+def _run_purge(parsed: argparse.Namespace) -> int:
+    from loom.cli.purge import run
 
     return run(parsed)

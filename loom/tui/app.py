@@ -27,7 +27,7 @@ from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import NewSession, OpenSession, PickerResult, PickerScreen, Quit
 from loom.tui.screens.usage import UsageScreen
 from loom.tui.themes import THEMES
-from loom.tui.widgets.usage_table import UsageReport
+from loom.tui.widgets.usage_table import usage_report
 
 if TYPE_CHECKING:
     from loom.cowork.session import CoworkSession
@@ -282,7 +282,8 @@ class LoomApp(LoomLook):
             self.notify("The window is still being counted.", markup=False)
             return
         manifests = await bench.store.list_manifests(session.session_id) if session.session_id else []
-        self.push_screen(UsageScreen(UsageReport(session.usage, session.choice.name, manifests=tuple(manifests))))
+        contents = await session.window_contents()
+        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, manifests)))
 
 
 async def _open_workbench(locations: Locations, settings: Settings) -> Workbench:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from loom.archive.records import Session, Turn
 from loom.context.usage import WindowUsage
 from loom.cowork.events import ApprovalAsked, Decision
+from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
+
+if TYPE_CHECKING:
+    # The conversation's side is not needed to paint.
+    from loom.cowork.contents import WindowContents
 
 
 class ChatService(Protocol):
@@ -42,6 +47,10 @@ class ChatService(Protocol):
     @property
     def read_only(self) -> bool: ...
 
+    @property
+    def problem(self) -> LoomError | None:
+        """Why no message can be sent (a model that cannot be used); None when all is well."""
+
     def state_yaml(self) -> str:
         """The state as the model sees it."""
 
@@ -63,6 +72,9 @@ class ChatService(Protocol):
 
     async def transcript(self, before: int | None = None, limit: int = 100) -> list[Turn]:
         """The newest `limit` turns before turn `before` (of all if None), ascending."""
+
+    async def window_contents(self) -> WindowContents:
+        """What the window holds now, exchange by exchange, and the turns that moved its beginning."""
 
     async def set_model(self, name: str) -> None: ...
 

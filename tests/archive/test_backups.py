@@ -5,10 +5,20 @@ from __future__ import annotations
 import sqlite3
 import stat
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from loom.archive import ConversationStore
-from loom.archive.backups import back_up
+import pytest
+
+from loom.archive import ConversationStore, WriteFailed
+from loom.archive.backups import (
+    KEPT_AUTOMATIC,
+    automatic_backups,
+    back_up,
+    back_up_regularly,
+    create_backup,
+    known_backups,
+)
 from loom.archive.database import connect
 
 
@@ -38,3 +48,38 @@ async def test_a_second_backup_gets_its_own_name(store: ConversationStore, sessi
     with closing(connect(store.path)) as connection:
         names = [back_up(connection, tmp_path / "b" / "copy.db").name for _ in range(3)]
     assert names == ["copy.db", "copy-2.db", "copy-3.db"]
+
+
+async def test_a_backup_says_what_is_in_it(store: ConversationStore, session: str) -> None:
+    await store.append_turn(session, "user", "kept")
+    backup = create_backup(store.path)
+    assert backup.path.parent == store.path.parent / "backups"
+    assert (backup.sessions, backup.turns) == (1, 1)
+    assert stat.S_IMODE(backup.path.stat().st_mode) == 0o600
+
+
+async def test_a_backup_elsewhere_is_private_and_remembered(
+    store: ConversationStore, session: str, tmp_path: Path
+) -> None:
+    target = tmp_path / "a stick" / "copy.db"
+    create_backup(store.path, target)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert known_backups(store.path) == [target]
+    with pytest.raises(WriteFailed, match="exists already"):
+        create_backup(store.path, target)
+
+
+async def test_a_backup_that_cannot_be_written_is_told(store: ConversationStore, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(WriteFailed, match="cannot be written"):
+        create_backup(store.path, tmp_path / "file" / "copy.db")
+
+
+async def test_a_few_automatic_backups_are_kept_and_no_other_is_touched(store: ConversationStore) -> None:
+    own = create_backup(store.path)
+    day = datetime(2026, 3, 1, tzinfo=UTC)
+    made = [back_up_regularly(store.path, today=day + timedelta(days=n)) for n in range(KEPT_AUTOMATIC + 2)]
+    assert back_up_regularly(store.path, today=day + timedelta(days=KEPT_AUTOMATIC + 1, hours=3)) is None
+    kept = [path for _, path in automatic_backups(store.path)]
+    assert kept == [backup.path for backup in made[-KEPT_AUTOMATIC:] if backup is not None]
+    assert own.path.exists()

@@ -48,8 +48,8 @@ class Said:
 
 
 @contextmanager
-def _writer(path: Path, session: str, seed: int) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-m", "tests.crash.writer", str(path), session, str(seed)]
+def _writer(path: Path, session: str, seed: int, honesty: str = "honest") -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "tests.crash.writer", str(path), session, str(seed), honesty]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)
     try:
         yield child
@@ -163,3 +163,55 @@ def test_the_check_would_notice_a_lost_turn(tmp_path: Path, lie: str) -> None:
     false = Said(count + 1, said[0].digest, 7, 0) if lie == "number" else Said(1, digest_of("other"), 7, 0)
     with pytest.raises(AssertionError):
         _check(path, session, [*said, false])
+
+
+def _half_batches(path: Path, session: str, seed: int) -> int:
+    """How many appends of this child were stored in part: its last exchange against what it would have said."""
+    with closing(connect(path, readonly=True)) as connection:
+        keys = {row[0] for row in connection.execute("SELECT append_key FROM conversation_turns")}
+    chance = random.Random(seed)
+    step = halves = 0
+    while f"{seed}/{step}" in keys:
+        size = chance.choice([1, 1, 1, 2, 5])
+        halves += not all(f"{seed}/{step + n}" in keys for n in range(size))
+        chance.random()
+        chance.random()
+        step += size
+    return halves
+
+
+@pytest.mark.parametrize("liar", ["acknowledges-first", "batches"])
+def test_the_harness_catches_a_store_that_speaks_too_early(tmp_path: Path, liar: str) -> None:
+    chance = random.Random(SEED)
+    for kill in range(60):
+        path = tmp_path / f"{kill}.db"
+        (session,) = asyncio.run(_make(path))
+        with _writer(path, session, kill, liar) as child:
+            said = _parse(_kill_after(child, 3, chance.random() * 0.01), kill)
+        try:
+            _check(path, session, said)
+        except AssertionError:
+            return
+    raise AssertionError(f"{liar} lost nothing in 60 kills, or the harness does not see it")
+
+
+def test_the_harness_catches_a_store_that_splits_an_append(tmp_path: Path) -> None:
+    chance = random.Random(SEED)
+    for kill in range(200):
+        path = tmp_path / f"{kill}.db"
+        (session,) = asyncio.run(_make(path))
+        with _writer(path, session, kill, "splits") as child:
+            _kill_after(child, chance.choice([1, 5, 9]), chance.random() * 0.01)
+        if _half_batches(path, session, kill):
+            return
+    raise AssertionError("no append was cut in 200 kills, or the harness does not see it")
+
+
+def test_no_append_of_the_product_is_cut(tmp_path: Path) -> None:
+    chance = random.Random(SEED)
+    for kill in range(max(5, KILLS // 4)):
+        path = tmp_path / f"{kill}.db"
+        (session,) = asyncio.run(_make(path))
+        with _writer(path, session, kill) as child:
+            _kill_after(child, chance.choice([1, 5, 9]), chance.random() * 0.01)
+        assert _half_batches(path, session, kill) == 0

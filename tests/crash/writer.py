@@ -1,6 +1,8 @@
 """A child that appends and says so: it is killed at any moment, and what it said must be true.
 
-    python -m tests.crash.writer ARCHIVE SESSION SEED
+    python -m tests.crash.writer ARCHIVE SESSION SEED [STORE [STEPS [FILE]]]
+
+STORE is one of `tests.crash.liars`. After STEPS turns the child ends by itself; with a FILE it says what it says there.
 
 Each acknowledgement is one line on standard output, written after the append returned: the turn number and the digest
 of the text, which the parent can make again from the seed.
@@ -14,7 +16,8 @@ import os
 import random
 import sys
 
-from loom.archive import ConversationStore, Draft, NewTurn
+from loom.archive import Draft, NewTurn
+from tests.crash.liars import STORES
 
 
 def text_of(seed: int, step: int) -> str:
@@ -30,11 +33,15 @@ def digest_of(text: str | None) -> str:
     return hashlib.sha256((text or "").encode()).hexdigest()[:16]
 
 
-async def write(path: str, session: str, seed: int) -> None:
+async def write(
+    path: str, session: str, seed: int, honesty: str = "honest", steps: str = "inf", file: str | None = None
+) -> None:
     chance = random.Random(seed)
-    store = await ConversationStore.open(path)
+    store = STORES[honesty]()
+    await store.initialize(path)
+    said_to = sys.stdout.fileno() if file is None else os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     step = 0
-    while True:
+    while step < float(steps):
         batch = [
             NewTurn(
                 role="user" if n == 0 else "assistant", content=text_of(seed, step + n), append_key=f"{seed}/{step + n}"
@@ -48,9 +55,10 @@ async def write(path: str, session: str, seed: int) -> None:
         turns = await store.append_turns(session, batch)
         said = "".join(f"{turn.turn_number} {digest_of(turn.content)} {step + n}\n" for n, turn in enumerate(turns))
         # One write to a pipe of less than PIPE_BUF bytes arrives whole or not at all.
-        os.write(sys.stdout.fileno(), said.encode())
+        os.write(said_to, said.encode())
         step += len(turns)
+    os._exit(0)
 
 
 if __name__ == "__main__":
-    asyncio.run(write(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+    asyncio.run(write(sys.argv[1], sys.argv[2], int(sys.argv[3]), *sys.argv[4:]))

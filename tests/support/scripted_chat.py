@@ -7,6 +7,7 @@ from pathlib import Path
 
 from loom.archive.records import Session, Turn
 from loom.context.usage import Segment, WindowUsage
+from loom.cowork.contents import WindowContents
 from loom.cowork.events import ApprovalAsked, Decision, Event, Listener, QueueChanged
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
@@ -57,6 +58,7 @@ class ScriptedChat:
         self.waiting: tuple[str, ...] = ()
         self.pending: tuple[ApprovalAsked, ...] = ()
         self.read_only = False
+        self.problem: LoomError | None = None
         self.sent: list[str] = []
         self.answers: list[tuple[str, Decision]] = []
         self.interrupts = 0
@@ -99,6 +101,9 @@ class ScriptedChat:
 
     async def transcript(self, before: int | None = None, limit: int = 100) -> list[Turn]:
         return [turn for turn in self.turns if before is None or turn.turn_number < before][-limit:]
+
+    async def window_contents(self) -> WindowContents:
+        return WindowContents((), ())
 
     async def set_model(self, name: str) -> None:
         raise LoomError(f"There is no model {name}.", "Set a key.")

@@ -11,24 +11,14 @@ import pytest
 from textual.app import App
 
 from loom.archive.records import Session, Turn
+from loom.locations import Locations
 from loom.tui.app import LoomLook
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.chat_commands import GoTo
 from loom.tui.widgets.composer import Composer
+from tests.support.checkout import make_checkout
+from tests.support.clock import Clock
 from tests.support.scripted_chat import ScriptedChat
-
-
-@dataclass
-class Clock:
-    """Seconds that pass when the test says so."""
-
-    now: float = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def advance(self, seconds: float) -> None:
-        self.now += seconds
 
 
 @dataclass
@@ -66,3 +56,13 @@ def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("HOME", os.environ.get("HOME", "/"))
     yield
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    return make_checkout(tmp_path / "checkout")
+
+
+@pytest.fixture
+def locations(tmp_path: Path) -> Locations:
+    return Locations(home=tmp_path / "home", config=tmp_path / "config.toml")

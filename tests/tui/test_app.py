@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
-import pytest
-from textual.pilot import Pilot
-
-from loom.config import Settings
 from loom.locations import Locations
-from loom.tui.app import LoomApp
 from loom.tui.screens.archive import JumpTo, PinTurn
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.help import HelpScreen
@@ -22,73 +13,8 @@ from loom.tui.widgets.approval import Approval
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.line import ErrorBlock
 from loom.tui.widgets.message import AssistantMessage, UserMessage
-from loom.tui.widgets.tool_card import CardState, ToolCard
-from tests.support.checkout import make_checkout
-from tests.tui.conftest import Clock
-
-PATIENCE = 60.0
-"""Seconds after which a test that waits is wrong; never how long anything should take."""
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    return make_checkout(tmp_path / "checkout")
-
-
-@pytest.fixture
-def locations(tmp_path: Path) -> Locations:
-    return Locations(home=tmp_path / "home", config=tmp_path / "config.toml")
-
-
-class Seat:
-    """A person in front of the program."""
-
-    def __init__(self, app: LoomApp, pilot: Pilot[Any], clock: Clock) -> None:
-        self.app = app
-        self.clock = clock
-        self.pilot = pilot
-
-    @property
-    def chat(self) -> ChatScreen:
-        screen = self.app.screen
-        assert isinstance(screen, ChatScreen)
-        return screen
-
-    @property
-    def session_id(self) -> str:
-        service = self.chat.service
-        assert service is not None and service.session is not None
-        return service.session.id
-
-    async def until(self, what: Callable[[], object]) -> None:
-        """Let the program go on until this is so."""
-        async with asyncio.timeout(PATIENCE):
-            while not what():
-                await self.pilot.pause()
-
-    async def ready(self) -> None:
-        await self.until(lambda: isinstance(self.app.screen, ChatScreen) and self.chat.service is not None)
-        await self.until(lambda: self.chat.service is not None and self.chat.service.usage is not None)
-
-    async def say(self, text: str) -> None:
-        self.chat.query_one(Composer).put(text)
-        await self.pilot.press("enter")
-
-    async def idle(self) -> None:
-        await self.until(lambda: not self.chat.busy)
-        await self.chat.drawn()
-        await self.pilot.pause()
-
-    def cards(self) -> list[tuple[str, CardState]]:
-        return [(card.tool_name, card.state) for card in self.chat.query(ToolCard)]
-
-
-@asynccontextmanager
-async def seated(locations: Locations, workspace: Path, **options: Any) -> AsyncIterator[Seat]:
-    clock = Clock()
-    app = LoomApp(locations, Settings(model="offline"), workspace, clock=clock, **options)
-    async with app.run_test(size=(110, 40)) as pilot:
-        yield Seat(app, pilot, clock)
+from loom.tui.widgets.tool_card import CardState
+from tests.support.seat import seated
 
 
 async def test_a_first_start_goes_straight_to_a_new_session_and_answers(locations: Locations, workspace: Path) -> None:

@@ -83,7 +83,7 @@ async def test_hits_stand_under_their_session_with_the_match_marked(shelf: Fixed
 
 
 async def test_turns_that_hold_the_words_come_before_what_is_only_related(shelf: Fixed) -> None:
-    screen = browser(shelf, query="timeout")
+    screen = browser(shelf, query="login timeout seconds")
     async with alone(screen).run_test() as pilot:
         await until(pilot, lambda: len(found(screen)) > 5)
         marks = [bool(item.highlights) for item in screen.query_one(HitList).items if isinstance(item, SearchHit)]
@@ -173,7 +173,7 @@ async def test_without_a_session_it_begins_with_the_workspace(shelf: Fixed) -> N
 
 
 async def test_role_tool_and_time_limit_what_is_found(shelf: Fixed) -> None:
-    screen = browser(shelf, scope=Scope.WORKSPACE, query="timeout")
+    screen = browser(shelf, scope=Scope.WORKSPACE, query="login timeout seconds")
     async with alone(screen).run_test() as pilot:
         await until(pilot, lambda: "T3" in found(screen))
         await pilot.press("ctrl+r")

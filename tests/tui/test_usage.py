@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from loom.archive.records import Manifest
+from loom.archive.records import Manifest, TurnKind
 from loom.context.usage import Segment, WindowUsage
+from loom.cowork.contents import ExchangeInWindow, WindowContents
 from loom.text import UNSAFE
 from loom.tui.screens.usage import UsageScreen
 from loom.tui.widgets.usage_grid import grid_content, grid_rows, look_of
 from loom.tui.widgets.usage_table import (
     NAMES,
-    ExchangeLine,
     LeftLine,
     UsageReport,
     exchanges_content,
@@ -24,9 +24,11 @@ from loom.tui.widgets.usage_table import (
     requests_content,
     summary_content,
     table_content,
+    usage_report,
     usage_rows,
 )
 from tests.support.browsing import HOSTILE, alone, until
+from tests.support.turns import turn
 
 USAGE = WindowUsage(
     segments={
@@ -69,10 +71,10 @@ REPORT = UsageReport(
     usage=USAGE,
     model="anthropic:claude-sonnet-4-5",
     exchanges=(
-        ExchangeLine(9, 41, 57, 61_200, "Make the timeout configurable, and never use an ORM here."),
-        ExchangeLine(10, 58, 58, 14_000, "Now the tests."),
+        ExchangeInWindow(9, 41, 57, 61_200, "Make the timeout configurable, and never use an ORM here."),
+        ExchangeInWindow(10, 58, 58, 14_000, "Now the tests."),
     ),
-    left=(LeftLine(1, 40, "T1–T40 left the window: 3 files, 5 commands, kept in the archive"),),
+    left=(LeftLine(41, "T1–T40 left the window: 3 files, 5 commands, kept in the archive"),),
     manifests=(manifest(1, 4_300, 4_412), manifest(2, 80_180, None)),
 )
 
@@ -145,8 +147,25 @@ def test_exchanges_come_newest_first_with_turns_and_tokens() -> None:
     assert lines[1].startswith("T41–T57") and "never use an ORM" in lines[1]
 
 
-def test_the_receipt_is_not_said_twice() -> None:
-    assert left_content(REPORT.left).plain == ("T1–T40  left the window: 3 files, 5 commands, kept in the archive")
+def test_an_exchange_whose_question_has_left_says_so() -> None:
+    assert "its beginning has left" in exchanges_content((ExchangeInWindow(2, 8, 9, 40, ""),), 80).plain
+
+
+def test_what_left_is_said_newest_first_with_the_turn_that_says_it() -> None:
+    contents = WindowContents(
+        (),
+        (
+            turn(9, "system", "The window was cleared.", TurnKind.NOTE),
+            turn(7, "system", "We spoke of the login.", TurnKind.SUMMARY),
+            turn(4, "system", "T1–T3 left the window: 1 file, kept in the archive", TurnKind.RECEIPT),
+            turn(2, "system", "something else"),
+        ),
+    )
+    assert left_content(usage_report(USAGE, "offline", contents).left).plain.split("\n") == [
+        "The window was cleared.  T9",
+        "Summarised: We spoke of the login.  T7",
+        "T1–T3 left the window: 1 file, kept in the archive  T4",
+    ]
 
 
 def test_requests_say_how_far_off_the_estimate_was() -> None:
@@ -158,8 +177,8 @@ def test_requests_say_how_far_off_the_estimate_was() -> None:
 def test_hostile_texts_are_drawn_literally() -> None:
     drawn = [
         summary_content(replace(REPORT, model=HOSTILE)).plain,
-        exchanges_content((ExchangeLine(1, 1, 2, 3, HOSTILE * 20),), 60).plain,
-        left_content((LeftLine(1, 2, HOSTILE),)).plain,
+        exchanges_content((ExchangeInWindow(1, 1, 2, 3, HOSTILE * 20),), 60).plain,
+        left_content((LeftLine(3, HOSTILE),)).plain,
     ]
     assert all("[/foo]" in text and not UNSAFE.search(text) for text in drawn)
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from loom.context.usage import WindowUsage
+from loom.cowork.contents import ExchangeInWindow
 from loom.tui.screens.usage import UsageScreen
-from loom.tui.widgets.usage_table import ExchangeLine, LeftLine, UsageReport
+from loom.tui.widgets.usage_table import LeftLine, UsageReport
 from tests.support.browsing import HOSTILE, alone
 from tests.tui.test_usage import REPORT, USAGE
 
@@ -18,7 +19,7 @@ EMPTY = UsageReport(
     "offline",
 )
 HOSTILE_REPORT = replace(
-    REPORT, model=HOSTILE, exchanges=(ExchangeLine(1, 1, 2, 30, HOSTILE),), left=(LeftLine(3, 4, HOSTILE),)
+    REPORT, model=HOSTILE, exchanges=(ExchangeInWindow(1, 1, 2, 30, HOSTILE),), left=(LeftLine(3, HOSTILE),)
 )
 
 

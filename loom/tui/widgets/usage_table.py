@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from loom.archive.records import Manifest
+from loom.archive.records import Manifest, TurnKind
 from loom.context.usage import Segment, WindowUsage
 from loom.text import show_line
 from loom.tui.widgets.gauge import Cell
 from loom.tui.widgets.usage_grid import look_of
+
+if TYPE_CHECKING:
+    # The conversation's side is not needed to paint.
+    from loom.cowork.contents import ExchangeInWindow, WindowContents
 
 NAMES: dict[Segment, str] = {
     Segment.TOOLS: "Tool schemas",
@@ -28,25 +33,17 @@ NAMES: dict[Segment, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeLine:
-    """One exchange, in the window or gone from it."""
-
-    exchange: int
-    first_turn: int
-    last_turn: int
-    tokens: int
-    text: str
-    """The beginning of what the person said."""
+_MARKS = {TurnKind.RECEIPT: "", TurnKind.NOTE: "", TurnKind.SUMMARY: "Summarised: "}
+"""The kinds of turns that say what left, and what is put before words that do not say by themselves what they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftLine:
-    """Turns that left the window together."""
+    """One time that something left the window."""
 
-    first_turn: int
-    last_turn: int
-    receipt: str
+    turn: int
+    """The turn that says so."""
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +52,24 @@ class UsageReport:
 
     usage: WindowUsage
     model: str
-    exchanges: tuple[ExchangeLine, ...] = ()
+    exchanges: tuple[ExchangeInWindow, ...] = ()
     """In the window, oldest first."""
     left: tuple[LeftLine, ...] = ()
-    """Oldest first."""
+    """Newest first."""
     manifests: tuple[Manifest, ...] = ()
     """One for each request so far, oldest first."""
+
+
+def usage_report(
+    usage: WindowUsage, model: str, contents: WindowContents, manifests: Sequence[Manifest] = ()
+) -> UsageReport:
+    """What the usage view says of this window."""
+    left = tuple(
+        LeftLine(mark.turn_number, f"{_MARKS[mark.kind]}{mark.content or ''}")
+        for mark in contents.marks
+        if mark.kind in _MARKS
+    )
+    return UsageReport(usage, model, contents.exchanges, left, tuple(manifests))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +145,7 @@ def turns_label(first: int, last: int) -> str:
     return f"T{first}" if first == last else f"T{first}–T{last}"
 
 
-def exchanges_content(exchanges: Sequence[ExchangeLine], width: int) -> Content:
+def exchanges_content(exchanges: Sequence[ExchangeInWindow], width: int) -> Content:
     """The exchanges in the window, newest first: turns, tokens, first words."""
     if not exchanges:
         return Content.styled("Nothing yet: the next message begins the first exchange.", "$foreground-muted")
@@ -146,7 +155,10 @@ def exchanges_content(exchanges: Sequence[ExchangeLine], width: int) -> Content:
             (turns_label(each.first_turn, each.last_turn).ljust(13), "$text-primary"),
             f"{each.tokens:>9,}  ",
         )
-        lines.append(head.append(Content(show_line(each.text, 200))).truncate(width, ellipsis=True))
+        # An exchange that reaches over the window's beginning has left its question behind.
+        said = show_line(each.text, 200)
+        words = Content(said) if said else Content.styled("its beginning has left", "$foreground-muted")
+        lines.append(head.append(words).truncate(width, ellipsis=True))
     return Content("\n").join(lines)
 
 
@@ -154,12 +166,9 @@ def left_content(left: Sequence[LeftLine]) -> Content:
     """What left the window, newest first; the archive has all of it."""
     if not left:
         return Content.styled("Nothing has left the window.", "$foreground-muted")
-    lines = []
-    for each in reversed(left):
-        label = turns_label(each.first_turn, each.last_turn)
-        said = show_line(each.receipt, 400)
-        lines.append(Content.assemble((label, "$text-primary"), "  ", said.removeprefix(label).lstrip(" :,")))
-    return Content("\n").join(lines)
+    return Content("\n").join(
+        Content.assemble(show_line(each.text, 400), (f"  T{each.turn}", "$foreground-muted")) for each in left
+    )
 
 
 def requests_content(manifests: Sequence[Manifest], width: int, most: int = 20) -> Content:

@@ -1,0 +1,270 @@
+"""Looks an archive over: does the file hold together, is every text what was stored, can it go on like this?
+
+Nothing is changed. What is wrong is a finding, in words; what is only worth knowing is a remark.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from loom.archive.chains import Chain, Progress, follow_chains, lenient
+from loom.archive.database import connect, pragma, require_file
+from loom.archive.errors import ArchiveError, ArchiveUnavailable
+from loom.archive.faults import RECOVER
+from loom.archive.leases import Leases
+from loom.archive.migrations import MIGRATIONS
+from loom.archive.mounts import find_mount
+
+LOW_SPACE = 200_000_000
+"""Bytes. With less, a checkpoint of a long log may not fit any more."""
+
+_SHOWN = 20
+_STEPS = 200_000
+"""Instructions of SQLite's machine between two calls of the progress function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong."""
+
+    part: str
+    """structure, version, chain, numbering, index, permissions, space, place."""
+    what: str
+    todo: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a check saw."""
+
+    path: Path
+    sessions: int
+    turns: int
+    size: int
+    """Bytes of the database and its log."""
+    checked: tuple[str, ...]
+    """The parts that were looked at, in order; one that could not be is missing."""
+    findings: tuple[Finding, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        return not self.findings
+
+
+def check(path: Path, *, quick: bool = False, progress: Progress = lambda what, done, total: None) -> CheckReport:
+    """Look the archive at `path` over; `quick` leaves out the chains and the comparison of indexes with tables.
+
+    Blocking; a second or so for 100,000 turns. Raises ArchiveUnavailable if there is no archive at all; everything
+    else that is wrong is a finding.
+    """
+    path = path.absolute()
+    if not path.exists():
+        raise ArchiveUnavailable(f"There is no archive at {path}.")
+    return _Check(path, quick, progress).run()
+
+
+class _Check:
+    def __init__(self, path: Path, quick: bool, progress: Progress) -> None:
+        self._path = path
+        self._quick = quick
+        self._progress = progress
+        self._checked: list[str] = []
+        self._findings: list[Finding] = []
+        self._remarks: list[str] = []
+        self._sessions = self._turns = 0
+
+    def run(self) -> CheckReport:
+        # Before the database is opened: opening takes the files from others where it can.
+        self._findings += _permissions(self._path)
+        self._checked.append("permissions")
+        try:
+            require_file(self._path)
+            with closing(connect(self._path, readonly=True)) as connection:
+                connection.text_factory = lenient
+                self._look(connection)
+        except ArchiveError as error:
+            self._found("structure", error.what, error.todo)
+        except sqlite3.Error as error:
+            self._found("structure", f"The file cannot be read to its end ({error}).", RECOVER)
+        self._surroundings()
+        return CheckReport(
+            path=self._path,
+            sessions=self._sessions,
+            turns=self._turns,
+            size=sum(file.stat().st_size for file in _files(self._path)),
+            checked=tuple(self._checked),
+            findings=tuple(self._findings),
+            remarks=tuple(self._remarks),
+        )
+
+    def _found(self, part: str, what: str, todo: str = "") -> None:
+        self._findings.append(Finding(part, what, todo))
+
+    def _look(self, connection: sqlite3.Connection) -> None:
+        if int(pragma(connection, "user_version")) > len(MIGRATIONS):
+            self._found("version", "A newer loom wrote this archive: its tables are not known here.", "Update loom.")
+        self._structure(connection)
+        # One moment for everything that is compared, whoever writes meanwhile.
+        connection.execute("BEGIN")
+        (self._sessions,) = connection.execute("SELECT count(*) FROM cowork_sessions").fetchone()
+        (self._turns,) = connection.execute("SELECT count(*) FROM conversation_turns").fetchone()
+        if not self._quick:
+            self._chains(connection)
+        self._index(connection)
+        self._leases(connection)
+        connection.execute("ROLLBACK")
+
+    def _structure(self, connection: sqlite3.Connection) -> None:
+        what = "quick_check" if self._quick else "integrity_check"
+        calls = 0
+
+        def step() -> int:
+            nonlocal calls
+            calls += 1
+            self._progress("reading every page", calls, 0)
+            return 0
+
+        connection.set_progress_handler(step, _STEPS)
+        try:
+            said = [row[0] for row in connection.execute(f"PRAGMA {what}({_SHOWN})")]
+            orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
+        finally:
+            connection.set_progress_handler(None, 0)
+        if said != ["ok"]:
+            for line in said:
+                self._found("structure", f"{line}", RECOVER)
+        for table, row, parent, _ in orphans[:_SHOWN]:
+            self._found("structure", f"Row {row} of {table} belongs to a row of {parent} that is not there.", RECOVER)
+        self._checked.append("structure")
+
+    def _chains(self, connection: sqlite3.Connection) -> None:
+        chains = follow_chains(connection, self._progress)
+        named = {
+            row[0]: row[1:]
+            for row in connection.execute("SELECT id, reference, turn_count, exchange_count FROM cowork_sessions")
+        }
+        for session, chain in chains.items():
+            reference, count, exchanges = named.get(session, (session, chain.turns, chain.exchange))
+            self._findings += _judge(str(reference), chain, count, exchanges)
+        for session, (reference, count, _) in named.items():
+            if count and session not in chains:
+                self._found("numbering", f"Session {reference} should have {count} turns and has none.", RECOVER)
+        self._checked += ["chain", "numbering"]
+
+    def _index(self, connection: sqlite3.Connection) -> None:
+        from loom.archive.search.index import watermark
+
+        mark = watermark(connection)
+        (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM conversation_turns").fetchone()
+        if mark is None:
+            self._remarks.append("The full-text index is not made yet; it will be, at the next start.")
+        elif mark > self._highest_ever(connection):
+            self._found("index", "The full-text index says that it has turns that never were.", _REINDEX)
+        elif mark < newest:
+            self._remarks.append("The full-text index is behind; what is missing there is found by scanning.")
+        if mark is not None and not self._quick:
+            self._compare_index(connection, mark)
+        self._checked.append("index")
+
+    def _compare_index(self, connection: sqlite3.Connection, mark: int) -> None:
+        from loom.archive.search.index import is_sound
+
+        try:
+            # SQLite's own check of a full-text table is a statement that writes, though it changes nothing.
+            with closing(connect(self._path)) as writing:
+                sound = is_sound(writing)
+        except ArchiveError:
+            self._remarks.append("The full-text index was not checked: that needs a writable archive.")
+            return
+        missing = connection.execute(
+            "SELECT count(*) FROM conversation_turns AS t WHERE t.id <= ? AND t.kind = 'text' AND t.content <> ''"
+            " AND t.role IN ('user', 'assistant') AND NOT EXISTS (SELECT 1 FROM search_sessions AS s"
+            " JOIN search_marks ON place = s.key << 26 | t.turn_number WHERE s.session_id = t.session_id)",
+            (mark,),
+        ).fetchone()[0]
+        if missing:
+            self._found("index", f"{missing} turns are missing in the full-text index.", _REINDEX)
+        elif not sound:
+            self._found("index", "The full-text index is damaged; no turn is.", _REINDEX)
+
+    @staticmethod
+    def _highest_ever(connection: sqlite3.Connection) -> int:
+        """The greatest row id ever given: a purge may have taken that turn."""
+        row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'conversation_turns'").fetchone()
+        return 0 if row is None else int(row[0])
+
+    def _leases(self, connection: sqlite3.Connection) -> None:
+        leases = Leases(self._path.parent / "leases")
+        for session, reference in connection.execute("SELECT id, reference FROM cowork_sessions").fetchall():
+            holder = leases.holder(session)
+            if holder is not None:
+                self._remarks.append(
+                    f"Session {reference} is open in process {holder.pid} on {holder.host}, since {holder.since}."
+                )
+        if connection.execute("SELECT 1 FROM purging").fetchone() is not None:
+            self._found("structure", "A purge was cut off half way.", "Run `loom purge` for that session again.")
+        self._checked.append("leases")
+
+    def _surroundings(self) -> None:
+        free = shutil.disk_usage(self._path.parent).free
+        needed = LOW_SPACE + 2 * sum(f.stat().st_size for f in _files(self._path) if f.name.endswith("-wal"))
+        if free < needed:
+            self._found("space", f"Only {free // 1_000_000} MB are free.", f"Make room on the disk of {self._path}.")
+        self._checked.append("space")
+        mount = find_mount(self._path.parent)
+        if mount is not None and mount.is_network:
+            self._found(
+                "place",
+                f"{self._path.parent} is on a network file system ({mount.kind}): locks do not hold there.",
+                "Move loom's home to a local disk, with every file in it, while no loom runs.",
+            )
+        self._checked.append("place")
+
+
+_REINDEX = "Run `loom check --reindex`: the index is made anew from the turns."
+
+
+def _judge(reference: str, chain: Chain, count: int, exchanges: int) -> Iterator[Finding]:
+    """What is wrong with one session."""
+    if chain.altered:
+        first, more = chain.altered[0], len(chain.altered) - 1
+        others = f", and {more} more" if more else ""
+        yield Finding(
+            "chain",
+            f"Session {reference}: the text of T{first} is not what was stored{others}.",
+            "A backup from before the change has the true text.",
+        )
+    if chain.out_of_place:
+        yield Finding(
+            "numbering", f"Session {reference}: T{chain.out_of_place[0]} does not follow the turn before it.", RECOVER
+        )
+    if count != chain.last_turn:
+        yield Finding(
+            "numbering", f"Session {reference} should end at T{count} and ends at T{chain.last_turn}.", RECOVER
+        )
+    elif exchanges != chain.exchange:
+        yield Finding(
+            "numbering", f"Session {reference} should have {exchanges} exchanges and has {chain.exchange}.", RECOVER
+        )
+
+
+def _files(path: Path) -> list[Path]:
+    names = (path.name, f"{path.name}-wal", f"{path.name}-shm")
+    return [file for name in names if (file := path.with_name(name)).exists()]
+
+
+def _permissions(path: Path) -> Iterator[Finding]:
+    """Files of loom's home that others can read."""
+    folders = [path.parent, *(path.parent / name for name in ("backups", "spool", "exports", "leases"))]
+    inside = (file for folder in folders[1:3] if folder.is_dir() for file in folder.iterdir() if file.is_file())
+    for place in [*(folder for folder in folders if folder.is_dir()), *_files(path), *inside]:
+        mode = place.stat().st_mode & 0o777
+        if mode & 0o077:
+            wanted = "700" if place.is_dir() else "600"
+            yield Finding("permissions", f"{place} can be used by others (mode {mode:03o}).", f"chmod {wanted} {place}")

@@ -1,0 +1,213 @@
+"""Takes a session out of every file: the one thing in loom that destroys, and it proves that it did."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from loom.archive.backups import known_backups
+from loom.archive.chains import Progress, lenient
+from loom.archive.checkpoints import checkpoint
+from loom.archive.database import connect, open_database
+from loom.archive.errors import ArchiveError, UnknownSession
+from loom.archive.faults import unwritable
+from loom.archive.leases import Leases
+from loom.archive.spool import Spool
+from loom.archive.traces import Trace, look, samples_of, thinned
+from loom.archive.transactions import transaction
+
+_TRIES = 40
+_BETWEEN = 0.05
+"""So often, and so many seconds apart, the log is asked to empty itself while others use it."""
+
+_TEXTS = """
+SELECT content FROM conversation_turns WHERE session_id = :id
+UNION ALL SELECT tool_calls FROM conversation_turns WHERE session_id = :id
+UNION ALL SELECT part_json FROM conversation_turns WHERE session_id = :id
+UNION ALL SELECT message_meta FROM conversation_turns WHERE session_id = :id
+UNION ALL SELECT session_state FROM session_texts WHERE session_id = :id
+UNION ALL SELECT turns FROM drafts WHERE session_id = :id
+UNION ALL SELECT texts FROM manifests WHERE session_id = :id
+"""
+"""Everything that somebody said in the session. Its instructions are not among it: they are everybody's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Something of the session that still stands somewhere."""
+
+    path: Path
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What a purge took away, and what it could not reach."""
+
+    turns: int
+    backups: tuple[Path, ...]
+    """Those that the session was taken out of as well."""
+    files: int
+    """How many files were searched afterwards."""
+    samples: int
+    """How many pieces of the text they were searched for."""
+    left: tuple[Left, ...]
+
+
+def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambda what, done, total: None) -> Purged:
+    """Take the session out of the archive, its log, index and backups, and its spooled turns out of `home`; then
+    search every file there for what is left of its text.
+
+    Blocking. Raises UnknownSession, LeaseHeld (another loom has it open) or WriteFailed: nothing was taken then.
+    """
+    leases = Leases(archive.parent / "leases")
+    with ExitStack() as stack:
+        connection = stack.enter_context(closing(connect(archive)))
+        stack.callback(leases.release_all)
+        try:
+            leases.acquire(connection, session_id, take_over=False)
+            samples = samples_of(_texts(connection, session_id))
+            progress("erasing", 0, 0)
+            turns = erase(connection, session_id)
+        except (sqlite3.Error, OSError) as error:
+            reason = error if isinstance(error, sqlite3.Error) else sqlite3.OperationalError(str(error))
+            raise unwritable(reason, archive) from error
+        emptied, shared = _clean(connection, archive, samples, progress)
+    Spool(home / "spool").forget(session_id)
+    left: list[Left] = []
+    if not emptied:
+        left.append(
+            Left(archive.with_name(f"{archive.name}-wal"), "another loom uses the log: close it and purge again")
+        )
+    reached: list[Path] = []
+    known = known_backups(archive)
+    for place, backup in enumerate(known, 1):
+        progress("erasing in backups", place, len(known))
+        try:
+            if erase_in_backup(backup, session_id):
+                reached.append(backup)
+        except (ArchiveError, sqlite3.Error, OSError) as error:
+            left.append(Left(backup, f"this backup could not be reached ({error})"))
+    progress("searching every file", 0, 0)
+    files = sorted({file for file in [*_files(home), *known] if file.is_file()})
+    own = [sample for sample in samples if sample not in shared]
+    wanted = thinned(own, sum(file.stat().st_size for file in files))
+    traces, unread = look(files, wanted)
+    left += [Left(trace.path, _why(trace, archive)) for trace in traces]
+    left += [Left(file, "this file could not be read") for file in unread]
+    if shared:
+        left.append(Left(archive, f"{len(shared)} pieces of the text stand in other sessions (a fork, a quotation)"))
+    return Purged(turns, tuple(reached), len(files), len(wanted), tuple(left))
+
+
+def erase(connection: sqlite3.Connection, session_id: str) -> int:
+    """Delete the session and all that belongs to it, in one transaction; gives how many turns it had.
+
+    Needs `secure_delete`. Raises UnknownSession or sqlite3.Error.
+    """
+    from loom.archive.search.index import forget
+
+    with transaction(connection):
+        row = connection.execute("SELECT turn_count FROM cowork_sessions WHERE id = ?", (session_id,)).fetchone()
+        if row is None:
+            raise UnknownSession(f"There is no session {session_id} in the archive.")
+        forget(connection, session_id)
+        connection.execute("INSERT INTO purging (session_id) VALUES (?)", (session_id,))
+        for table in ("conversation_turns", "manifests", "drafts", "session_texts"):
+            connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))  # noqa: S608
+        # A fork stays, with nowhere to come from.
+        connection.execute("UPDATE cowork_sessions SET parent_id = NULL WHERE parent_id = ?", (session_id,))
+        connection.execute("DELETE FROM cowork_sessions WHERE id = ?", (session_id,))
+        connection.execute("DELETE FROM purging WHERE session_id = ?", (session_id,))
+    return int(row[0])
+
+
+def erase_in_backup(backup: Path, session_id: str) -> bool:
+    """Take the session out of a backup; False if it is not in there. Raises sqlite3.Error or ArchiveError."""
+    with closing(open_database(backup)) as connection:
+        connection.execute("PRAGMA secure_delete = ON").fetchall()
+        connection.execute("PRAGMA foreign_keys = ON").fetchall()
+        if connection.execute("SELECT 1 FROM cowork_sessions WHERE id = ?", (session_id,)).fetchone() is None:
+            return False
+        erase(connection, session_id)
+        # What the copy had kept between cells goes too; nobody else has a backup open.
+        connection.execute("VACUUM")
+    return True
+
+
+def _texts(connection: sqlite3.Connection, session_id: str) -> Iterator[str]:
+    # Bytes that are no UTF-8 must not keep anybody from purging them.
+    connection.text_factory = lenient
+    try:
+        for (text,) in connection.execute(_TEXTS, {"id": session_id}):
+            if text:
+                yield text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    finally:
+        connection.text_factory = str
+
+
+def _clean(
+    connection: sqlite3.Connection, archive: Path, samples: list[bytes], progress: Progress
+) -> tuple[bool, set[bytes]]:
+    """Get the deleted text out of the log and the file: whether that went to the end, and the samples that other
+    sessions have too."""
+    try:
+        emptied = _empty_log(connection, archive)
+        found = _stands_in(archive, samples)
+        shared = set(_shared(connection, found))
+        if emptied and any(sample not in shared for sample in found):
+            # What pages kept between their cells from earlier days goes when the file is written anew.
+            progress("writing the archive anew", 0, 0)
+            connection.execute("VACUUM")
+            emptied = _empty_log(connection, archive)
+    except (sqlite3.Error, OSError):
+        # The session is gone already; what is still in the files is found, and said, below.
+        return False, set()
+    return emptied, shared
+
+
+def _empty_log(connection: sqlite3.Connection, archive: Path) -> bool:
+    for _ in range(_TRIES):
+        if checkpoint(connection, archive):
+            return True
+        time.sleep(_BETWEEN)
+    return False
+
+
+def _stands_in(archive: Path, samples: list[bytes]) -> list[bytes]:
+    """The samples that are in the archive's file."""
+    wanted = thinned(samples, archive.stat().st_size)
+    traces, _ = look([archive], wanted)
+    return [wanted[place] for trace in traces for place in trace.samples]
+
+
+def _shared(connection: sqlite3.Connection, samples: list[bytes]) -> Iterator[bytes]:
+    """Those samples that stand in turns of other sessions: these are not to be taken from them."""
+    for sample in samples:
+        found = connection.execute(
+            "SELECT 1 FROM conversation_turns WHERE instr(CAST(content AS BLOB), :s)"
+            " OR instr(CAST(tool_calls AS BLOB), :s) OR instr(CAST(part_json AS BLOB), :s)"
+            " OR instr(CAST(message_meta AS BLOB), :s)"
+            " UNION ALL SELECT 1 FROM session_texts WHERE instr(CAST(session_state AS BLOB), :s)"
+            " OR instr(CAST(system_prompt AS BLOB), :s)"
+            " UNION ALL SELECT 1 FROM manifests WHERE instr(CAST(texts AS BLOB), :s) LIMIT 1",
+            {"s": sample},
+        ).fetchone()
+        if found is not None:
+            yield sample
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def _why(trace: Trace, archive: Path) -> str:
+    if trace.path.parent == archive.parent / "exports":
+        return "an exported session has the text: delete the file if it should go too"
+    if trace.path.name.startswith(archive.name):
+        return f"{len(trace.samples)} pieces of the text are still in the file: purge again while no other loom runs"
+    return f"{len(trace.samples)} pieces of the text are in the file: delete it if it should go too"

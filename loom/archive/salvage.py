@@ -1,0 +1,131 @@
+"""Saves what can be saved of a damaged archive, into a new one. The damaged file is only ever read.
+
+First SQLite itself reads a copy of the file as far as it gets, from either end; then every page is gone through
+without it, so that neither a damaged header, schema or tree nor a missing half stands before the turns behind it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+import tempfile
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from loom.archive.cells import rows_of
+from loom.archive.chains import Progress, lenient
+from loom.archive.errors import ArchiveUnavailable, NotAnArchive, WriteFailed
+from loom.archive.faults import unwritable
+from loom.archive.migrations import prepare
+from loom.archive.pages import Pages, open_log
+from loom.archive.restoring import Loss, restore
+from loom.archive.shapes import Salvage
+
+_TABLES = ("conversation_turns", "cowork_sessions", "session_texts", "drafts", "manifests")
+_REPORT_EVERY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What was saved."""
+
+    path: Path
+    sessions: int
+    turns: int
+    """Turns with their text; those that stand for a lost one are not counted."""
+    read_by_database: int
+    """How many of them SQLite could still read; the others come from the pages alone."""
+    losses: tuple[Loss, ...]
+    """The sessions that are not whole, by reference."""
+
+    @property
+    def whole(self) -> bool:
+        return not self.losses
+
+
+def recover(damaged: Path, target: Path, progress: Progress = lambda what, done, total: None) -> Recovered:
+    """Save the turns of the file at `damaged`, and of the log beside it, into a new archive at `target`.
+
+    Blocking. Raises ArchiveUnavailable (there is no such file), NotAnArchive (nothing of an archive is in it), or
+    WriteFailed (`target` exists or cannot be written; what was written of it is gone again).
+    """
+    if not damaged.is_file():
+        raise ArchiveUnavailable(f"There is no file {damaged}.")
+    if target.exists():
+        raise WriteFailed(f"{target} exists already, and is not overwritten.", "Name another file.")
+    found = Salvage()
+    try:
+        _read_by_database(damaged, target.parent, found)
+        by_database = found.turn_count
+        _read_pages(damaged, found, progress)
+    except OSError as error:
+        raise ArchiveUnavailable(f"{damaged} cannot be read: {error.strerror or error}.") from error
+    if not found.turns and not found.sessions:
+        raise NotAnArchive(f"Nothing of a loom archive was found in {damaged}.", "It was not touched.")
+    try:
+        prepare(target)
+        losses = restore(target, found, damaged.name, progress)
+    except sqlite3.Error as error:
+        _remove(target)
+        raise unwritable(error, target) from error
+    except BaseException:
+        _remove(target)
+        raise
+    return Recovered(
+        path=target,
+        sessions=len(found.sessions.keys() | found.turns.keys()),
+        turns=found.turn_count,
+        read_by_database=by_database,
+        losses=losses,
+    )
+
+
+def _read_by_database(damaged: Path, beside: Path, found: Salvage) -> None:
+    """From a copy: SQLite would write to the file, or to the log beside it, to bring them in order."""
+    with contextlib.suppress(sqlite3.Error, OSError), ExitStack() as stack:
+        # Nothing is lost if there is no room for a copy: the pages are read in any case.
+        beside.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=".loom-recover-", dir=beside)))
+        copy = folder / "copy.db"
+        shutil.copyfile(damaged, copy)
+        if (log := open_log(damaged)) is not None:
+            shutil.copyfile(log, folder / "copy.db-wal")
+        connection = stack.enter_context(closing(sqlite3.connect(copy, isolation_level=None)))
+        connection.text_factory = lenient
+        connection.execute("PRAGMA cell_size_check = ON")
+        for table in _TABLES:
+            for order in ("ASC", "DESC"):
+                if _read_table(connection, table, order, found):
+                    break
+
+
+def _read_table(connection: sqlite3.Connection, table: str, order: str, found: Salvage) -> bool:
+    """True when the whole table was read."""
+    try:
+        for row_id, *columns in connection.execute(f"SELECT rowid, * FROM {table} ORDER BY rowid {order}"):  # noqa: S608
+            found.take((row_id, tuple(columns)))
+    except sqlite3.Error:
+        # This far from this end; what lies behind is looked for from the other one, and in the pages.
+        return False
+    return True
+
+
+def _read_pages(damaged: Path, found: Salvage, progress: Progress) -> None:
+    with ExitStack() as stack:
+        file = stack.enter_context(damaged.open("rb"))
+        log = open_log(damaged)
+        pages = Pages(file, None if log is None else stack.enter_context(log.open("rb")))
+        total = pages.count
+        for number in range(1, total + 1):
+            for page in pages.images(number):
+                for row in rows_of(pages, page, number):
+                    found.take(row)
+            if number % _REPORT_EVERY == 0 or number == total:
+                progress("reading pages", number, total)
+
+
+def _remove(target: Path) -> None:
+    for name in (target.name, f"{target.name}-wal", f"{target.name}-shm", f"{target.name}-lock"):
+        target.with_name(name).unlink(missing_ok=True)

@@ -1,0 +1,183 @@
+"""Turns that the archive could not take: kept in files beside it, and given back at the next start.
+
+One file for each session and process, one JSON object a line, on the disk when `put` returns. A file is locked for as
+long as the process that writes it lives, so that nobody takes over what is still being retried.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from loom.archive import clock
+from loom.archive.errors import WriteFailed
+from loom.archive.records import NewTurn, TurnKind, TurnStatus
+from loom.text import storable
+
+_ENDING = ".jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """What an earlier process could not store of one session."""
+
+    session_id: str
+    turns: tuple[NewTurn, ...]
+    """Oldest first, each with an append key: storing one twice stores it once."""
+    path: Path
+    unreadable: int
+    """Lines that are not whole: the process or the disk ended in the middle of one."""
+
+
+class Spool:
+    """The spool files in one folder, mode 0700, which is made with the first of them. From one thread at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._own: dict[str, tuple[Path, int]] = {}
+
+    def put(self, session_id: str, turns: Sequence[NewTurn]) -> list[NewTurn]:
+        """Add the turns to the session's file; gives them as they are there, keyed and timed: what is retried must be
+        these, so that it is never stored twice. Raises WriteFailed; the turns are then in memory only."""
+        keyed = [
+            replace(
+                turn,
+                append_key=turn.append_key or f"spool/{uuid.uuid4()}",
+                created_at=turn.created_at or clock.now(),
+            )
+            for turn in turns
+        ]
+        lines = "".join(_line(session_id, turn) for turn in keyed).encode()
+        try:
+            descriptor = self._file(session_id)
+            end = os.fstat(descriptor).st_size
+            try:
+                _write(descriptor, lines)
+                os.fsync(descriptor)
+            except OSError:
+                # Half a line would spoil the one that comes after it.
+                with suppress(OSError):
+                    os.ftruncate(descriptor, end)
+                raise
+        except OSError as error:
+            raise WriteFailed(
+                f"The turns could not be kept in {self._folder} either ({error.strerror or error}): "
+                "they are in memory only.",
+                "Make room and retry before you leave.",
+            ) from error
+        return keyed
+
+    def drop(self, session_id: str) -> None:
+        """The session's turns are in the archive: its file of this process goes. Never raises; one that stays is
+        offered again, and stores nothing twice."""
+        path, descriptor = self._own.pop(session_id, (None, -1))
+        if path is not None:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+            os.close(descriptor)
+
+    def waiting(self) -> list[Spooled]:
+        """What processes that have ended left, oldest first. Those that live keep theirs. Raises OSError."""
+        return [found for path in self._paths() if (found := _read_if_left(path)) is not None]
+
+    def remove(self, spooled: Spooled) -> None:
+        """Its turns are stored: the file goes. Raises OSError."""
+        spooled.path.unlink(missing_ok=True)
+
+    def forget(self, session_id: str) -> None:
+        """Overwrite and remove every file of the session, whoever wrote it. Raises OSError."""
+        self.drop(session_id)
+        for path in self._paths():
+            if path.name.startswith(f"{session_id}-"):
+                descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+                try:
+                    _write(descriptor, b"\0" * os.fstat(descriptor).st_size)
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+                path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let go of the files: they are offered at the next start."""
+        for _, descriptor in self._own.values():
+            os.close(descriptor)
+        self._own.clear()
+
+    def _paths(self) -> list[Path]:
+        if not self._folder.is_dir():
+            return []
+        found = [path for path in self._folder.iterdir() if path.suffix == _ENDING]
+        return sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+    def _file(self, session_id: str) -> int:
+        known = self._own.get(session_id)
+        if known is not None:
+            return known[1]
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._folder / f"{session_id}-{uuid.uuid4().hex[:12]}{_ENDING}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            folder = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self._own[session_id] = (path, descriptor)
+        return descriptor
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _line(session_id: str, turn: NewTurn) -> str:
+    record = {"session_id": session_id, **asdict(turn)}
+    return storable(json.dumps(record, ensure_ascii=False, separators=(",", ":"))) + "\n"
+
+
+def _read_if_left(path: Path) -> Spooled | None:
+    """None for one that a living process has."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return None
+        lines = file.read().split(b"\n")
+    turns: list[NewTurn] = []
+    session_id, unreadable = "", 0
+    for record in _records(lines):
+        if record is None:
+            unreadable += 1
+            continue
+        session_id = session_id or record[0]
+        turns.append(record[1])
+    return Spooled(session_id, tuple(turns), path, unreadable) if turns or unreadable else None
+
+
+def _records(lines: Sequence[bytes]) -> Iterator[tuple[str, NewTurn] | None]:
+    for line in lines:
+        if line.strip():
+            try:
+                yield _record(json.loads(line))
+            except (ValueError, KeyError, TypeError):
+                yield None
+
+
+def _record(said: dict[str, Any]) -> tuple[str, NewTurn]:
+    session_id = str(said.pop("session_id"))
+    kind, status = TurnKind(said.pop("kind")), TurnStatus(said.pop("status"))
+    return session_id, NewTurn(**said, kind=kind, status=status)

@@ -1,0 +1,22 @@
+"""`loom backup`: a verified copy of the archive."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from loom.archive.backups import create_backup
+from loom.errors import LoomError
+from loom.locations import find_locations
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Make the copy, and say what is in it."""
+    archive = find_locations().archive
+    if not archive.exists():
+        raise LoomError(f"There is no archive at {archive} yet: nothing to back up.")
+    target = None if parsed.file is None else Path(parsed.file).expanduser()
+    backup = create_backup(archive, target)
+    size = f"{backup.size / 1_000_000:.1f} MB"
+    print(f"{backup.path}: {backup.sessions:,} sessions, {backup.turns:,} turns, {size}, opened again and compared")
+    return 0

@@ -1,0 +1,45 @@
+"""`loom check`: is everything that was stored still there, as it was stored?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+
+from loom.archive.check import CheckReport, check
+from loom.archive.reindex import reindex
+from loom.cli.progress import shown_progress
+from loom.errors import LoomError
+from loom.locations import find_locations
+from loom.text import show_line
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Print what was found; 1 when something is wrong."""
+    archive = find_locations().archive
+    if not archive.exists():
+        raise LoomError(f"There is no archive at {archive} yet: nothing to check.")
+    if parsed.reindex:
+        with shown_progress() as progress:
+            turns = reindex(archive, progress)
+        print(f"The full-text index was made anew from {turns:,} turns.")
+    with shown_progress() as progress:
+        report = check(archive, quick=parsed.quick, progress=progress)
+    print(_as_json(report) if parsed.json else _as_text(report))
+    return 0 if report.sound else 1
+
+
+def _as_text(report: CheckReport) -> str:
+    size = f"{report.size / 1_000_000:.1f} MB"
+    lines = [f"{report.path}: {report.sessions:,} sessions, {report.turns:,} turns, {size}"]
+    wrong = {finding.part for finding in report.findings}
+    lines.append("  ".join(f"{part} {'WRONG' if part in wrong else 'ok'}" for part in report.checked))
+    for finding in report.findings:
+        lines.append(f"{finding.part}: {show_line(f'{finding.what} {finding.todo}'.strip(), 1000)}")
+    lines += [f"note: {show_line(remark, 1000)}" for remark in report.remarks]
+    lines.append("Everything is in order." if report.sound else f"{len(report.findings)} things are wrong.")
+    return "\n".join(lines)
+
+
+def _as_json(report: CheckReport) -> str:
+    return json.dumps({**asdict(report), "path": str(report.path), "sound": report.sound}, indent=2)

@@ -1,0 +1,60 @@
+"""`loom purge`: a session, out of every file."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+
+from loom.archive import ConversationStore, Session
+from loom.archive.purge import Purged, purge
+from loom.cli.progress import shown_progress
+from loom.cli.workspace import find_workspace
+from loom.errors import LoomError
+from loom.locations import Locations, find_locations
+from loom.text import show_line
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Ask, purge, and say what could not be reached; 1 when something is left, or the answer was no."""
+    locations = find_locations()
+    if not locations.archive.exists():
+        raise LoomError("The archive is empty: there is nothing to purge.")
+    session = asyncio.run(_find(locations, parsed))
+    if not parsed.yes and not _agreed(session):
+        print("Nothing was purged.", file=sys.stderr)
+        return 1
+    with shown_progress() as progress:
+        purged = purge(locations.archive, session.id, locations.home, progress)
+    print(_told(session, purged))
+    return 1 if purged.left else 0
+
+
+async def _find(locations: Locations, parsed: argparse.Namespace) -> Session:
+    store = await ConversationStore.open(locations.archive)
+    try:
+        return await store.resolve_reference(parsed.session, str(find_workspace(parsed.workspace)))
+    finally:
+        await store.close()
+
+
+def _agreed(session: Session) -> bool:
+    if not sys.stdin.isatty():
+        raise LoomError("A purge cannot be undone, and there is no terminal to ask on.", "Say --yes.")
+    title = show_line(session.title or "untitled", 60)
+    print(f"{session.reference}  {title}  ({session.turn_count} turns, {show_line(session.workspace_path, 80)})")
+    print("Every turn of it will be gone, from the archive and from its backups, and cannot be brought back.")
+    # The reference and not a y: a purge is not confirmed by habit.
+    return input(f"Type {session.reference} to purge it: ").strip().lower() == session.reference
+
+
+def _told(session: Session, purged: Purged) -> str:
+    where = f" and from {len(purged.backups)} backups" if purged.backups else ""
+    lines = [f"{session.reference}: {purged.turns:,} turns purged from the archive{where}."]
+    if purged.left:
+        lines += [f"still there: {left.path}: {left.why}" for left in purged.left]
+    else:
+        lines.append(
+            f"{purged.files} files were searched for {purged.samples:,} pieces of the text: nothing is left of it."
+        )
+    return "\n".join(lines)

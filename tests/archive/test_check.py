@@ -1,0 +1,154 @@
+"""A check says what is wrong, where it begins, and what to do; and changes nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from loom.archive import ArchiveUnavailable, ConversationStore, NewTurn
+from loom.archive.check import CheckReport, check
+from loom.archive.database import connect
+from loom.archive.reindex import reindex
+from tests.support.damage import find_bytes, overwrite
+
+
+async def _filled(path: Path, turns: int = 40) -> str:
+    """The reference of a session with turns in a closed archive."""
+    store = await ConversationStore.open(path)
+    try:
+        session = await store.create_session(path.parent, "offline", "You are loom.")
+        for n in range(turns):
+            await store.append_turn(session, "user" if n % 2 == 0 else "assistant", f"turn number {n + 1} " + "x" * 300)
+        detail = await store.get_session(session)
+        assert detail is not None
+        return detail.reference
+    finally:
+        await store.close()
+
+
+def _parts(report: CheckReport) -> set[str]:
+    return {finding.part for finding in report.findings}
+
+
+async def test_a_good_archive_is_sound(archive_path: Path) -> None:
+    await _filled(archive_path)
+    report = check(archive_path)
+    assert report.sound, report.findings
+    assert (report.sessions, report.turns) == (1, 40)
+    assert {"structure", "chain", "numbering", "index", "leases", "space", "permissions"} <= set(report.checked)
+
+
+async def test_a_check_runs_beside_a_writer_and_names_who_holds_a_session(
+    store: ConversationStore, session: str
+) -> None:
+    await store.acquire_lease(session)
+    await store.append_turn(session, "user", "hello")
+    report = check(store.path)
+    assert report.sound, report.findings
+    assert any(f"process {os.getpid()}" in remark for remark in report.remarks)
+    assert await store.append_turn(session, "assistant", "goes on") == 2
+
+
+async def test_the_first_changed_text_is_named_by_session_and_turn(archive_path: Path) -> None:
+    reference = await _filled(archive_path)
+    for number in (17, 23):
+        words = f"turn number {number} ".encode()
+        overwrite(archive_path, find_bytes(archive_path, words), words.upper())
+    report = check(archive_path)
+    (finding,) = [finding for finding in report.findings if finding.part == "chain"]
+    assert f"Session {reference}: the text of T17 is not what was stored, and 1 more." in finding.what
+    assert "numbering" not in _parts(report)
+
+
+async def test_a_text_that_is_no_longer_utf8_is_a_changed_text(archive_path: Path) -> None:
+    reference = await _filled(archive_path)
+    overwrite(archive_path, find_bytes(archive_path, b"turn number 9 "), b"\xff\xfe")
+    assert any(f"{reference}: the text of T9 " in finding.what for finding in check(archive_path).findings)
+
+
+async def test_a_turn_that_is_gone_is_noticed(archive_path: Path) -> None:
+    reference = await _filled(archive_path)
+    with closing(connect(archive_path)) as connection:
+        connection.execute("DROP TRIGGER turns_are_never_deleted")
+        connection.execute("DELETE FROM conversation_turns WHERE turn_number IN (12, 40)")
+    report = check(archive_path)
+    said = [finding.what for finding in report.findings if finding.part == "numbering"]
+    assert f"Session {reference}: T13 does not follow the turn before it." in said
+    assert f"Session {reference} should end at T40 and ends at T39." in said
+    assert any("T13" in finding.what for finding in report.findings if finding.part == "chain")
+
+
+async def test_a_damaged_file_is_a_finding_and_no_crash(archive_path: Path) -> None:
+    await _filled(archive_path, 200)
+    size = archive_path.stat().st_size
+    overwrite(archive_path, size // 2, b"\xaa" * 4096)
+    report = check(archive_path)
+    assert "structure" in _parts(report)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database at all, but long enough to be one" * 100])
+def test_a_file_that_is_no_archive_is_a_finding(archive_path: Path, content: bytes) -> None:
+    archive_path.parent.mkdir(mode=0o700)
+    archive_path.touch(mode=0o600)
+    archive_path.write_bytes(content)
+    assert _parts(check(archive_path)) == {"structure"}
+    assert archive_path.read_bytes() == content
+
+
+def test_no_archive_at_all_is_told(archive_path: Path) -> None:
+    with pytest.raises(ArchiveUnavailable):
+        check(archive_path)
+
+
+async def test_files_that_others_can_read_are_named(archive_path: Path) -> None:
+    await _filled(archive_path)
+    archive_path.parent.chmod(0o755)
+    backups = archive_path.parent / "backups"
+    backups.mkdir(mode=0o700)
+    (backups / "old.db").touch(mode=0o644)
+    (backups / "old.db").chmod(0o644)
+    said = [finding.todo for finding in check(archive_path).findings if finding.part == "permissions"]
+    assert f"chmod 700 {archive_path.parent}" in said
+    assert f"chmod 600 {backups / 'old.db'}" in said
+
+
+async def test_little_space_is_told(archive_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    await _filled(archive_path)
+    real = shutil.disk_usage(archive_path.parent)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: real._replace(free=5_000_000))
+    assert _parts(check(archive_path)) == {"space"}
+
+
+async def test_an_index_without_its_turns_is_noticed_and_made_again(archive_path: Path) -> None:
+    await _filled(archive_path)
+    reindex(archive_path)
+    assert check(archive_path).sound
+    with closing(connect(archive_path)) as connection:
+        connection.execute("DELETE FROM search_marks WHERE place & 67108863 = 5")
+    report = check(archive_path)
+    assert _parts(report) == {"index"}
+    assert "--reindex" in report.findings[0].todo
+    assert reindex(archive_path) == 40
+    assert check(archive_path).sound
+
+
+async def test_a_quick_check_leaves_the_texts_alone(archive_path: Path) -> None:
+    await _filled(archive_path)
+    overwrite(archive_path, find_bytes(archive_path, b"turn number 9 "), b"TURN")
+    report = check(archive_path, quick=True)
+    assert report.sound
+    assert "chain" not in report.checked
+
+
+async def test_progress_is_told(archive_path: Path) -> None:
+    store = await ConversationStore.open(archive_path)
+    session = await store.create_session(archive_path.parent, "offline", "")
+    await store.append_turns(session, [NewTurn(role="assistant", content=f"{n}") for n in range(2_500)])
+    await store.close()
+    seen: list[tuple[str, int, int]] = []
+    check(archive_path, progress=lambda what, done, total: seen.append((what, done, total)))
+    assert ("following the digest chains", 2_000, 2_500) in seen

@@ -1,0 +1,108 @@
+"""What the archive could not take is on the disk all the same, and comes back once."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from loom.archive import ConversationStore, NewTurn, TurnKind, TurnStatus, WriteFailed
+from loom.archive.spool import Spool
+
+CALL = NewTurn(
+    role="assistant",
+    content="a\nb\0é日😀\u2028",
+    kind=TurnKind.TOOL_CALL,
+    status=TurnStatus.PARTIAL,
+    tool_calls=[{"id": "c", "name": "n", "arguments": {"path": "x"}}],
+    usage={"input_tokens": 3},
+    part_json='{"a": 1}',
+)
+
+PUT = """
+import os, sys
+from pathlib import Path
+from loom.archive import NewTurn
+from loom.archive.spool import Spool
+Spool(Path(sys.argv[1])).put("s", [NewTurn(role="user", content="left behind")])
+os._exit(9)
+"""
+
+
+def test_turns_come_back_as_they_were_put(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    put = spool.put("s", [CALL]) + spool.put("s", [NewTurn(role="user", content="next")])
+    spool.close()
+    (found,) = Spool(tmp_path / "spool").waiting()
+    assert (found.session_id, list(found.turns), found.unreadable) == ("s", put, 0)
+    assert all(turn.append_key and turn.created_at for turn in put)
+    assert (put[0].content, put[0].tool_calls) == (CALL.content, CALL.tool_calls)
+
+
+def test_files_are_private_under_any_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        Spool(tmp_path / "spool").put("s", [CALL])
+    finally:
+        os.umask(before)
+    (file,) = (tmp_path / "spool").iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_what_a_killed_process_left_is_offered(tmp_path: Path) -> None:
+    assert subprocess.run([sys.executable, "-c", PUT, str(tmp_path / "spool")], check=False).returncode == 9
+    (found,) = Spool(tmp_path / "spool").waiting()
+    assert [turn.content for turn in found.turns] == ["left behind"]
+
+
+def test_what_a_living_process_retries_is_not_offered(tmp_path: Path) -> None:
+    first, second = Spool(tmp_path / "spool"), Spool(tmp_path / "spool")
+    first.put("s", [CALL])
+    assert second.waiting() == []
+    first.drop("s")
+    first.close()
+    assert list((tmp_path / "spool").iterdir()) == []
+
+
+def test_a_line_that_was_cut_costs_no_other(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.put("s", [CALL, CALL])
+    spool.close()
+    (file,) = (tmp_path / "spool").iterdir()
+    os.truncate(file, file.stat().st_size - 20)
+    (found,) = Spool(tmp_path / "spool").waiting()
+    assert (len(found.turns), found.unreadable) == (1, 1)
+
+
+def test_a_spool_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    (tmp_path / "spool").write_text("a file")
+    with pytest.raises(WriteFailed, match="memory only"):
+        Spool(tmp_path / "spool").put("s", [CALL])
+
+
+async def test_storing_what_was_spooled_twice_stores_it_once(
+    store: ConversationStore, session: str, tmp_path: Path
+) -> None:
+    spool = Spool(tmp_path / "spool")
+    kept = spool.put(session, [NewTurn(role="user", content="once")])
+    await store.append_turns(session, kept)
+    spool.close()
+    later = Spool(tmp_path / "spool")
+    (found,) = later.waiting()
+    await store.append_turns(session, found.turns)
+    later.remove(found)
+    assert await store.get_turn_count(session) == 1
+    assert later.waiting() == []
+
+
+def test_a_purge_takes_every_file_of_the_session(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.put("s", [CALL])
+    spool.put("other", [CALL])
+    Spool(tmp_path / "spool").forget("s")
+    assert [file.name.split("-")[0] for file in (tmp_path / "spool").iterdir()] == ["other"]

@@ -1,0 +1,73 @@
+"""check, backup, recover and purge as a person runs them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from loom.archive import ConversationStore
+from tests.cli.test_main import loom
+from tests.support.damage import find_bytes, overwrite
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> Path:
+    """A home with one session."""
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    store = await ConversationStore.open(home / "archive.db")
+    session = await store.create_session(tmp_path, "offline", "")
+    await store.append_turn(session, "user", "a title\nthe words that were stored here")
+    await store.close()
+    return home
+
+
+@pytest.mark.parametrize("command", [("check",), ("backup",), ("purge", "0", "--yes")])
+def test_without_an_archive_there_is_one_line_and_exit_code_2(tmp_path: Path, command: tuple[str, ...]) -> None:
+    done = loom(*command, home=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_check_says_that_all_is_well_and_then_what_is_not(home: Path) -> None:
+    done = loom("check", home=home)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Everything is in order." in done.stdout
+    overwrite(home / "archive.db", find_bytes(home / "archive.db", b"words that were stored"), b"WORDS")
+    done = loom("check", home=home)
+    assert done.returncode == 1
+    assert "the text of T1 is not what was stored" in done.stdout
+    assert loom("check", "--quick", home=home).returncode == 0
+
+
+def test_backup_then_recover_gives_the_turns_back(home: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    done = loom("backup", str(copy), home=home)
+    assert done.returncode == 0
+    assert "1 sessions, 1 turns" in done.stdout
+    assert loom("backup", str(copy), home=home).returncode == 2
+    os.truncate(copy, copy.stat().st_size - 100)
+    done = loom("recover", str(copy), home=home)
+    assert done.returncode == 0, done
+    assert "1 turns of 1 sessions recovered" in done.stdout
+    assert (tmp_path / "copy-recovered.db").exists()
+
+
+def test_recover_refuses_what_is_no_archive(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("shopping")
+    done = loom("recover", str(tmp_path / "notes.txt"), home=home)
+    assert done.returncode == 2
+    assert "Nothing of a loom archive" in done.stderr
+
+
+def test_purge_asks_and_cannot_where_nobody_is(home: Path, tmp_path: Path) -> None:
+    done = loom("purge", "0", "-w", str(tmp_path), home=home)
+    assert done.returncode == 2
+    assert "--yes" in done.stderr
+    done = loom("purge", "0", "-w", str(tmp_path), "--yes", home=home)
+    assert done.returncode == 0, done
+    assert "nothing is left of it" in done.stdout
+    assert find_bytes(home / "archive.db", b"words that were stored") == -1
