@@ -5,6 +5,7 @@ Precedence: command line, environment (`LOOM_<NAME>`), settings file (TOML), def
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -17,6 +18,10 @@ from loom.errors import LoomError
 
 class ConfigError(LoomError):
     """A setting that cannot be used."""
+
+
+MOST = 1_000_000_000
+"""No whole number in the settings means anything beyond this."""
 
 
 def _setting(default: Any, doc: str, *, low: float | None = None, high: float | None = None) -> Any:
@@ -143,9 +148,13 @@ def _with(settings: Settings, name: str, value: Any, source: str) -> Settings:
     choices = _CHOICES.get(name)
     if choices and value not in choices:
         raise ConfigError(f"`{name}` in {source} is {value!r}.", f"It takes one of: {', '.join(choices)}.")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ConfigError(f"`{name}` in {source} is {value}.", "It takes a number.")
     low, high = spec.metadata.get("low"), spec.metadata.get("high")
+    if isinstance(default, int) and high is None:
+        high = MOST
     if (low is not None and value < low) or (high is not None and value > high):
-        bounds = f"at least {low}" if high is None else f"from {low} to {high}"
+        bounds = f"at least {low}" if high is None or (high == MOST and value < low) else f"from {low} to {high:,}"
         raise ConfigError(f"`{name}` in {source} is {value}.", f"It takes a number {bounds}.")
     return replace(settings, **{name: value})
 

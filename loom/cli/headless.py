@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +48,16 @@ _TURN_COLUMNS = (
     "tool_name",
     "created_at",
 )
-_EXIT = {Outcome.COMPLETE: 0, Outcome.FAILED: 1, Outcome.INTERRUPTED: 130}
+_EXIT = {Outcome.COMPLETE: 0, Outcome.PARTIAL: 1, Outcome.FAILED: 1, Outcome.INTERRUPTED: 130}
 _ALLOWED = {"nothing": set(), "edits": {"diff"}, "commands": {"command"}, "all": {"diff", "command"}}
 
 
 def run_prompt(locations: Locations, settings: Settings, workspace: Path, parsed: argparse.Namespace) -> int:
     """Run the exchange that the arguments ask for; its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A terminal that cannot spell a character shows its number; the exchange does not end over it.
+            stream.reconfigure(errors="backslashreplace")
     prompt = sys.stdin.read() if parsed.prompt == "-" else parsed.prompt
     if not prompt.strip():
         raise LoomError("The prompt is empty.", "Give -p some text, or pipe it in with -p -.")
@@ -81,12 +88,13 @@ async def _run(
             await session.prepare()
             if session.problem is not None:
                 raise session.problem
-            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, driver.interrupt)
+            for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(each, driver.interrupt)
             session.submit(prompt)
             ended = await driver.ended
         finally:
             await session.close()
-        printer.end(session, ended)
+        driver.end(session, ended)
         return _EXIT[ended.outcome]
     finally:
         await workbench.close()
@@ -96,17 +104,32 @@ class _Driver:
     """Answers for the person who is not there, and waits for the end."""
 
     def __init__(self, printer: _Printer, allowed: set[str]) -> None:
-        self._printer = printer
+        self._printer: _Printer | None = printer
         self._allowed = allowed
         self.ended: asyncio.Future[ExchangeEnded] = asyncio.get_running_loop().create_future()
         self.session: CoworkSession | None = None
 
     def take(self, event: Event) -> None:
-        self._printer.take(event)
+        self._print(lambda printer: printer.take(event))
         if isinstance(event, ApprovalAsked):
             asyncio.get_running_loop().call_soon(self._answer, event)
         elif isinstance(event, ExchangeEnded) and not self.ended.done():
             self.ended.set_result(event)
+
+    def end(self, session: CoworkSession, ended: ExchangeEnded) -> None:
+        """Print what stands at the end."""
+        self._print(lambda printer: printer.end(session, ended))
+
+    def _print(self, show: Callable[[_Printer], None]) -> None:
+        if self._printer is None:
+            return
+        try:
+            show(self._printer)
+        except BrokenPipeError:
+            # Whoever read our output has gone (`| head`). The exchange goes on to its end and is kept.
+            self._printer = None
+            for stream in (sys.stdout, sys.stderr):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
     def _answer(self, asked: ApprovalAsked) -> None:
         if self.session is None:

@@ -40,6 +40,10 @@ RESPONSE_PART: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(ModelResponsePar
 MESSAGE: pydantic.TypeAdapter[ModelMessage] = pydantic.TypeAdapter(ModelMessage, config=_CONFIG)
 """The same bytes as pydantic-ai's own ModelMessagesTypeAdapter, for one message and for one part."""
 
+MAX_DEPTH = 100
+TOO_DEEP = "[nested too deep]"
+"""What stands in the plain columns for what lies deeper than MAX_DEPTH; `part_json` keeps the model's own words."""
+
 _META_LEFT_OUT = {"parts", "instructions"}
 _OUTCOMES = {
     "success": TurnStatus.COMPLETE,
@@ -216,8 +220,8 @@ def _dump(adapter: pydantic.TypeAdapter[Any], value: Any, exclude: set[str] | No
     exclude_none = not (isinstance(value, BaseToolReturnPart) and value.content is None)
     try:
         return adapter.dump_json(value, exclude=exclude, exclude_none=exclude_none, warnings=False).decode()
-    except (pydantic_core.PydanticSerializationError, UnicodeError, ValueError):
-        # A lone surrogate, or an object that no JSON can hold: stored as near as can be.
+    except (pydantic_core.PydanticSerializationError, UnicodeError, ValueError, RecursionError):
+        # A lone surrogate, an object that no JSON can hold, nesting without end: stored as near as can be.
         tree = adapter.dump_python(value, exclude=exclude, exclude_none=exclude_none, warnings=False)
         return _plain_json(tree)
 
@@ -227,11 +231,13 @@ def _plain_json(value: Any) -> str:
     return text.decode()
 
 
-def _storable_tree(value: Any) -> Any:
+def _storable_tree(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
         return storable(value)
+    if depth >= MAX_DEPTH and isinstance(value, dict | list | tuple):
+        return TOO_DEEP
     if isinstance(value, dict):
-        return {_storable_tree(key): _storable_tree(item) for key, item in value.items()}
+        return {_storable_tree(key, depth + 1): _storable_tree(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_storable_tree(item) for item in value]
+        return [_storable_tree(item, depth + 1) for item in value]
     return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-INTERRUPTED_CALL = "Interrupted: no result was recorded."
+INTERRUPTED_CALL = "Interrupted: no result was recorded. It may have taken effect."
 """What the model reads as the result of a call that has none."""
 
 BEGINNING = "[The conversation starts in the middle; what came before is in the archive.]"

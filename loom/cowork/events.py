@@ -21,6 +21,8 @@ class Outcome(StrEnum):
     """How an exchange ended."""
 
     COMPLETE = "complete"
+    PARTIAL = "partial"
+    """The last answer stops short: the provider ended it before the model did."""
     INTERRUPTED = "interrupted"
     FAILED = "failed"
 

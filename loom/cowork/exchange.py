@@ -12,6 +12,7 @@ from pydantic_ai.messages import AgentStreamEvent, ModelMessage
 from pydantic_ai.run import AgentRunResultEvent
 from pydantic_ai.usage import UsageLimits
 
+from loom.archive.records import TurnStatus
 from loom.cowork.events import Listener, Outcome
 from loom.cowork.gate import Gate
 from loom.cowork.recorder import NotSaved, Recorder
@@ -57,7 +58,7 @@ class Exchange:
                 await asyncio.shield(self._settle(run.all_messages() if run else captured, Outcome.INTERRUPTED, ""))
                 raise
             except NotSaved as error:
-                return Outcome.FAILED, str(error)
+                return await self._settle(captured, Outcome.FAILED, str(error))
             except UsageLimitExceeded:
                 words = (
                     f"The model asked {self.request_limit} times without finishing; the exchange was stopped. "
@@ -70,7 +71,8 @@ class Exchange:
                 if not isinstance(error, AgentRunError):
                     self.log_fault(error)
                 return await self._settle(captured, Outcome.FAILED, str(explain_error(error, self.choice)))
-        return Outcome.COMPLETE, ""
+        cut = self.writer.turns and self.writer.turns[-1].status is TurnStatus.PARTIAL
+        return (Outcome.PARTIAL if cut else Outcome.COMPLETE), ""
 
     async def _run(self, prompt: str, state: str) -> None:
         # No history: the window puts it in front of every request, from the archive.
@@ -95,5 +97,5 @@ class Exchange:
         try:
             await self.writer.settle(messages)
         except NotSaved as failure:
-            return Outcome.FAILED, f"{error} {failure}".strip()
+            return Outcome.FAILED, error or str(failure)
         return outcome, error

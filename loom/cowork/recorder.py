@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from loom.archive import ArchiveError, ConversationStore, NewTurn, Turn
 from loom.archive.records import Draft
+from loom.archive.spool import Spool
 from loom.cowork.events import Listener, SaveFailed, TurnStored
 from loom.errors import LoomError
 
@@ -21,8 +22,9 @@ class NotSaved(LoomError):
 class Recorder:
     """Stores the turns of one session in order and announces each once it is durable."""
 
-    def __init__(self, store: ConversationStore, listener: Listener) -> None:
+    def __init__(self, store: ConversationStore, spool: Spool, listener: Listener) -> None:
         self._store = store
+        self._spool = spool
         self._listener = listener
         self._flush: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
@@ -39,20 +41,42 @@ class Recorder:
         """
         if not turns:
             return []
-        if self.unsaved:
-            self.unsaved.extend(turns)
-            raise NotSaved("Earlier turns are not saved yet.", "Retry saving first.")
         if self.session_id is None:
             raise RuntimeError("a turn cannot be stored before its session")
+        if self.unsaved:
+            await self._keep(self.session_id, turns)
+            raise NotSaved("Earlier turns are not saved yet.", "Retry saving first.")
         try:
             stored = await self._store.append_turns(self.session_id, turns)
         except ArchiveError as error:
-            self.unsaved.extend(turns)
+            await self._keep(self.session_id, turns)
             self._listener(SaveFailed(error.what, error.todo))
             raise NotSaved(error.what, error.todo) from error
         for turn in stored:
             self._listener(TurnStored(turn))
         return stored
+
+    async def _keep(self, session_id: str, turns: Sequence[NewTurn]) -> None:
+        """Keep what the archive did not take in memory and, if the disk lets us, in the spool beside it."""
+        try:
+            kept = await asyncio.to_thread(self._spool.put, session_id, turns)
+        except ArchiveError as error:
+            self._listener(SaveFailed(error.what, error.todo))
+            kept = list(turns)
+        self.unsaved.extend(kept)
+
+    async def restore(self) -> int:
+        """Store what an earlier process had to leave in the spool for this session; how many turns that were.
+
+        Raises NotSaved if the archive still cannot take them; they stay in the spool.
+        """
+        restored = 0
+        for spooled in await asyncio.to_thread(self._spool.waiting):
+            if spooled.session_id == self.session_id:
+                for turns in _by_message(spooled.turns):
+                    restored += len(await self.store(turns))
+                await asyncio.to_thread(self._spool.remove, spooled)
+        return restored
 
     async def retry(self) -> list[Turn]:
         """Write what is waiting. Raises NotSaved (and announces it) if it still cannot be written."""
@@ -64,6 +88,8 @@ class Recorder:
             except NotSaved:
                 self.unsaved += [turn for later in groups[at + 1 :] for turn in later]
                 raise
+        if self.session_id is not None:
+            await asyncio.to_thread(self._spool.drop, self.session_id)
         return stored
 
     def draft(self, exchange: int, streamed: Callable[[], Sequence[NewTurn]]) -> None:

@@ -65,7 +65,7 @@ class CoworkSession:
         self._permissions = Permissions()
         self._approvals = Approvals(self._listener)
         self._outbox = Outbox(self._listener)
-        self._recorder = Recorder(workbench.store, self._listener)
+        self._recorder = Recorder(workbench.store, workbench.spool, self._listener)
         self._toolbox = build_toolbox(
             workspace,
             workbench.settings,
@@ -83,7 +83,10 @@ class CoworkSession:
     def _listener(self, event: Event) -> None:
         if isinstance(event, UsageChanged):
             self.usage = event.usage
-        self._tell(event)
+        try:
+            self._tell(event)
+        except Exception as error:  # noqa: BLE001 - a front end that cannot draw must not cost the exchange a turn
+            self._bench.log_fault(error)
 
     @property
     def session(self) -> Session | None:
@@ -121,10 +124,21 @@ class CoworkSession:
         self._recorder.session_id = session_id
         await self._store.acquire_lease(session_id)
         recovered = await self._store.recover_draft(session_id)
+        await self._restore_spooled()
         await self._open(session_id)
         if recovered:
             self._listener(
                 Notice("warning", "The last answer was cut off; what had arrived of it is marked interrupted.")
+            )
+
+    async def _restore_spooled(self) -> None:
+        try:
+            restored = await self._recorder.restore()
+        except (NotSaved, OSError):
+            return  # announced by the recorder, and still in the spool
+        if restored:
+            self._listener(
+                Notice("information", f"{restored} turns that could not be saved last time are in the archive now.")
             )
 
     async def read(self, session_id: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import traceback
@@ -10,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from loom.archive import ConversationStore
+from loom.archive.backups import back_up_regularly
+from loom.archive.spool import Spool
 from loom.config import Settings
 from loom.context.tokens import TokenCounter
 from loom.errors import LoomError
@@ -28,6 +31,7 @@ class Workbench:
     locations: Locations
     settings: Settings
     store: ConversationStore
+    spool: Spool
     counter: TokenCounter = field(default_factory=TokenCounter)
 
     @classmethod
@@ -43,7 +47,15 @@ class Workbench:
                 f"{locations.home} cannot be used: {error.strerror or error}.",
                 "Make it writable, or set LOOM_HOME to another folder.",
             ) from error
-        return cls(locations, settings, await ConversationStore.open(locations.archive))
+        store = await ConversationStore.open(locations.archive)
+        return cls(locations, settings, store, Spool(locations.spool))
+
+    async def back_up(self) -> None:
+        """Make the day's backup if it is due. A failure is said in `loom.log`: it must not stop the work."""
+        try:
+            await asyncio.to_thread(back_up_regularly, self.locations.archive)
+        except (LoomError, OSError) as error:
+            self.log_fault(error)
 
     @property
     def forbidden(self) -> tuple[Path, ...]:
@@ -63,4 +75,5 @@ class Workbench:
             logging.getLogger(__name__).warning("loom.log cannot be written: %s", failure)
 
     async def close(self) -> None:
+        self.spool.close()
         await self.store.close()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from uuid import uuid4
 
 from pydantic_ai.capabilities import AbstractCapability, on_event
 from pydantic_ai.messages import (
@@ -13,6 +15,7 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    ModelResponsePart,
     ToolCallPart,
     ToolReturnPart,
     UserPromptPart,
@@ -25,7 +28,7 @@ from loom.archive.records import TurnKind, TurnStatus
 from loom.context.messages import turns_from_request, turns_from_response
 from loom.context.window import Window
 from loom.cowork.events import Listener, Notice, ToolFinished, ToolStarted
-from loom.cowork.recorder import Recorder
+from loom.cowork.recorder import NotSaved, Recorder
 from loom.cowork.streaming import StreamedAnswer
 from loom.models.endings import cut_short
 
@@ -84,6 +87,7 @@ class WriteThrough(AbstractCapability[None]):
     async def after_model_request(
         self, ctx: RunContext[None], *, request_context: ModelRequestContext, response: ModelResponse
     ) -> ModelResponse:
+        response = _with_unique_calls(response)
         cut = cut_short(response)
         status = TurnStatus.PARTIAL if cut else TurnStatus.COMPLETE
         await self.store_response(response, status)
@@ -94,8 +98,10 @@ class WriteThrough(AbstractCapability[None]):
     async def store_response(self, response: ModelResponse, status: TurnStatus) -> None:
         """Store a response, whole or cut, in place of its draft. Raises NotSaved."""
         await self._recorder.settle_draft()
+        turns = turns_from_response(response, self._count, status=status)
+        # From here on the turns are stored or kept; before, the streamed words are all that there is.
         self._answer.clear()
-        stored = await self._store(turns_from_response(response, self._count, status=status))
+        stored = await self._store(turns)
         for turn in stored:
             for call in turn.tool_calls or ():
                 self._calls[call["id"]] = turn
@@ -118,11 +124,11 @@ class WriteThrough(AbstractCapability[None]):
     async def _store_result(self, part: object) -> None:
         if not isinstance(part, ToolReturnPart) or part.tool_call_id in self._answered:
             return
+        self._answered.add(part.tool_call_id)
         for turn in await self._store(turns_from_request(ModelRequest(parts=[part]), self._count)):
             self._finished(part.tool_call_id, turn)
 
     def _finished(self, call_id: str, turn: Turn) -> None:
-        self._answered.add(call_id)
         began = self._started_at.get(call_id, time.monotonic())
         self._listener(ToolFinished(call_id, turn, round((time.monotonic() - began) * 1000)))
 
@@ -130,18 +136,28 @@ class WriteThrough(AbstractCapability[None]):
         """Store what an interrupted or failed run left: the answer as far as it came, results that no event
         announced, and a word for every call that got no result. Raises NotSaved."""
         await self._recorder.settle_draft()
+        failed: NotSaved | None = None
+        for leave in self._left(messages):
+            try:
+                await leave()
+            except NotSaved as error:
+                failed = error  # kept by the recorder, like everything that follows
+        if failed is not None:
+            raise failed
+
+    def _left(self, messages: Sequence[ModelMessage]) -> Iterator[Callable[[], Awaitable[object]]]:
         for part in _since_last_response(messages):
             if isinstance(part, ToolReturnPart) and part.tool_call_id in self._calls:
-                await self._store_result(part)
+                yield partial(self._store_result, part)
         last = messages[-1] if messages else None
         if isinstance(last, ModelResponse) and last.state == "interrupted" and not self._holds(last):
-            await self.store_response(last, TurnStatus.INTERRUPTED)
+            yield partial(self.store_response, last, TurnStatus.INTERRUPTED)
         elif streamed := self._answer.turns():
             self._answer.clear()
-            await self._store(streamed)
-        for call_id, turn in self._calls.items():
+            yield partial(self._store, streamed)
+        for call_id, turn in list(self._calls.items()):
             if call_id not in self._answered:
-                await self._store_unanswered(call_id, turn)
+                yield partial(self._store_unanswered, call_id, turn)
 
     def _holds(self, response: ModelResponse) -> bool:
         calls = [part.tool_call_id for part in response.parts if isinstance(part, ToolCallPart)]
@@ -160,6 +176,7 @@ class WriteThrough(AbstractCapability[None]):
             tool_name=call["name"],
             token_count=self._count(words),
         )
+        self._answered.add(call_id)
         for stored in await self._store([result]):
             self._finished(call_id, stored)
 
@@ -169,6 +186,19 @@ class WriteThrough(AbstractCapability[None]):
         self.turns.extend(stored)
         self._measure()
         return stored
+
+
+def _with_unique_calls(response: ModelResponse) -> ModelResponse:
+    """The response, no id of a call twice in it: results are told apart by them."""
+    seen: set[str] = set()
+    parts: list[ModelResponsePart] = []
+    for part in response.parts:
+        if isinstance(part, ToolCallPart):
+            if part.tool_call_id in seen:
+                part = replace(part, tool_call_id=f"{part.tool_call_id}-{uuid4().hex[:8]}")  # noqa: PLW2901
+            seen.add(part.tool_call_id)
+        parts.append(part)
+    return replace(response, parts=parts)
 
 
 def _since_last_response(messages: Sequence[ModelMessage]) -> list[object]:

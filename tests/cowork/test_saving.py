@@ -100,3 +100,23 @@ async def test_a_session_that_cannot_be_made_keeps_the_message_waiting(
     await talk.heard.until(ExchangeEnded, lambda e: e.outcome is Outcome.COMPLETE)
     assert [t.content for t in await talk.session.transcript()] == ["Hello?", "Hello."]
     assert not [n for n in talk.heard.of(Notice) if n.severity == "error"]
+
+
+async def test_what_could_not_be_saved_is_there_after_a_restart(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
+    provider.add(Reply(Text("Hello.")), Reply(Text(BIG, pieces=4)))
+    talk = await start(choice=chat())
+    await talk.say("Hello?")
+    await fill_disk(bench)
+    await talk.say("Go.")
+    assert talk.session.session is not None
+    await talk.session.close()
+    bench.spool.close()
+    await free_disk(bench)
+    again = await start(resume=talk.session.session.id, choice=chat())
+    assert [t.content for t in await again.session.transcript()] == ["Hello?", "Hello.", "Go.", BIG]
+    assert any("could not be saved last time" in n.text for n in again.heard.of(Notice))
+    third = await Workbench.open(bench.locations, bench.settings)
+    assert third.spool.waiting() == []
+    await third.close()
