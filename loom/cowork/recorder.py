@@ -46,15 +46,18 @@ class Recorder:
         if self.unsaved:
             await self._keep(self.session_id, turns)
             raise NotSaved("Earlier turns are not saved yet.", "Retry saving first.")
-        try:
-            stored = await self._store.append_turns(self.session_id, turns)
-        except ArchiveError as error:
-            await self._keep(self.session_id, turns)
-            self._listener(SaveFailed(error.what, error.todo))
-            raise NotSaved(error.what, error.todo) from error
+        stored = await self._append(self.session_id, turns)
         for turn in stored:
             self._listener(TurnStored(turn))
         return stored
+
+    async def _append(self, session_id: str, turns: Sequence[NewTurn]) -> list[Turn]:
+        try:
+            return await self._store.append_turns(session_id, turns)
+        except ArchiveError as error:
+            await self._keep(session_id, turns)
+            self._listener(SaveFailed(error.what, error.todo))
+            raise NotSaved(error.what, error.todo) from error
 
     async def _keep(self, session_id: str, turns: Sequence[NewTurn]) -> None:
         """Keep what the archive did not take in memory and, if the disk lets us, in the spool beside it."""
@@ -66,7 +69,8 @@ class Recorder:
         self.unsaved.extend(kept)
 
     async def restore(self) -> int:
-        """Store what an earlier process had to leave in the spool for this session; how many turns that were.
+        """Store what an earlier process had to leave in the spool for this session; how many turns that were. They
+        are not announced: nobody draws the session yet.
 
         Raises NotSaved if the archive still cannot take them; they stay in the spool.
         """
@@ -74,7 +78,7 @@ class Recorder:
         for spooled in await asyncio.to_thread(self._spool.waiting):
             if spooled.session_id == self.session_id:
                 for turns in _by_message(spooled.turns):
-                    restored += len(await self.store(turns))
+                    restored += len(await self._append(spooled.session_id, turns))
                 await asyncio.to_thread(self._spool.remove, spooled)
         return restored
 
