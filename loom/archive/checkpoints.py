@@ -18,6 +18,9 @@ IDLE_BYTES = 1_000_000
 FULL_BYTES = 32_000_000
 """A log of this size is moved without waiting for a pause: reading slows down with its length."""
 
+RETRY_SECONDS = 0.5
+"""A log that others read just now is tried again so soon."""
+
 _PATIENCE_MS = 250
 
 
@@ -45,7 +48,9 @@ class Checkpoints:
         self._log = path.with_name(f"{path.name}-wal")
         self._move = move
         self._timer: asyncio.TimerHandle | None = None
+        self._retry: asyncio.TimerHandle | None = None
         self._moving: asyncio.Task[None] | None = None
+        self._stopped = False
 
     def wrote(self) -> None:
         """To be called after every write, on the event loop."""
@@ -57,8 +62,10 @@ class Checkpoints:
 
     async def stop(self) -> None:
         """No more of it; waits for the one under way."""
-        if self._timer is not None:
-            self._timer.cancel()
+        self._stopped = True
+        for timer in (self._timer, self._retry):
+            if timer is not None:
+                timer.cancel()
         if self._moving is not None:
             await asyncio.wait({self._moving})
 
@@ -72,10 +79,12 @@ class Checkpoints:
 
     async def _run(self) -> None:
         try:
-            await self._move()
+            moved = await self._move()
         except (sqlite3.Error, OSError):
             # Nothing is lost: every turn is in the log, and the next write tries again.
             return
+        if not moved and not self._stopped:
+            self._retry = asyncio.get_running_loop().call_later(RETRY_SECONDS, self._start)
 
     def _log_size(self) -> int:
         try:

@@ -93,9 +93,10 @@ def _json(value: Any) -> str | None:
 
 
 def _usage(usage: dict[str, int] | None) -> str | None:
-    if usage is not None and not all(isinstance(n, int) and abs(n) < 2**53 for n in usage.values()):
-        raise ValueError("usage holds something that is not a count of tokens")
-    return _json(usage)
+    """The counts that are counts. A provider that reports nonsense must not cost the answer: the rest is left out."""
+    if usage is None:
+        return None
+    return _json({name: n for name, n in usage.items() if type(n) is int and 0 <= n < 2**53})
 
 
 def turn_from_row(row: _Row) -> Turn:

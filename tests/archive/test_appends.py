@@ -146,6 +146,19 @@ async def test_the_session_row_moves_with_its_turns(store: ConversationStore, se
     assert found.last_active_at == (await store.get_turns(session))[-1].created_at
 
 
+@pytest.mark.parametrize("odd", [10**16, -(10**16), 2**70, float("nan"), float("inf"), 1.5, "many", None, [1]])
+async def test_usage_that_cannot_be_counted_is_left_out_and_costs_no_turn(
+    store: ConversationStore, session: str, odd: Any
+) -> None:
+    usage = {"input_tokens": odd, "output_tokens": 20}
+    await store.append_turn(session, "assistant", "the answer", usage=usage)
+    (turn,) = await store.get_turns(session)
+    assert (turn.content, turn.usage) == ("the answer", {"output_tokens": 20})
+    found = await store.get_session(session)
+    assert found is not None
+    assert (found.input_tokens, found.output_tokens, found.total_tokens) == (0, 20, 20)
+
+
 async def test_an_append_of_more_turns_than_a_statement_takes_is_still_one(
     store: ConversationStore, session: str
 ) -> None:
@@ -225,7 +238,6 @@ async def test_an_unknown_session_takes_no_turn(store: ConversationStore) -> Non
     [
         {"role": "narrator"},
         {"role": "user", "created_at": "yesterday"},
-        {"role": "user", "usage": {"input_tokens": "many"}},
         {"role": "user", "status": "lost"},
     ],
 )

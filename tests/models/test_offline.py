@@ -160,9 +160,8 @@ async def test_it_thinks_aloud_when_asked() -> None:
 async def test_an_interruption_ends_it_in_the_middle_of_a_pause() -> None:
     token = CancellationToken()
     async with asyncio.timeout(60):
-        with pytest.raises(RunCancelled) as cancelled:
+        with pytest.raises(RunCancelled):
             await _count_slowly(token)
-    assert cancelled.value.all_messages()
 
 
 async def _count_slowly(token: CancellationToken) -> None:
