@@ -57,15 +57,23 @@ def export_session(
     chosen = form or form_of(path)
     if path.exists() and not force:
         raise ExportError(f"{path} is there already.", "Name another file, or remove it first.")
+    return write_private(path, render(session, turns, chosen))
+
+
+def write_private(path: Path, pieces: Iterable[str]) -> Path:
+    """Write the pieces to `path` (mode 0600, folders made), in the place of what was there; the path.
+
+    Raises ExportError if it cannot be written; then what was there is as it was.
+    """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _write(path, render(session, turns, chosen))
+        _write(path, pieces)
     except OSError as error:
         raise ExportError(f"{path} cannot be written: {error.strerror or error}.") from error
     return path
 
 
-def _write(path: Path, pieces: Iterator[str]) -> None:
+def _write(path: Path, pieces: Iterable[str]) -> None:
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # made 0600
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:

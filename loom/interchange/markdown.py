@@ -16,7 +16,7 @@ _INLINE_CODE = re.compile(r"(`[^`]+`)")
 
 def markdown(session: Session, turns: Iterable[Turn]) -> Iterator[str]:
     """The transcript in pieces. Text from the archive is made safe to show; its Markdown is kept as it is."""
-    yield f"# {_escaped(show_line(session.title or 'Untitled session'))}\n\n"
+    yield f"# {escaped(show_line(session.title or 'Untitled session'))}\n\n"
     yield (
         f"Session `{session.reference}`, {session.turn_count} turns, {show_line(session.model_name)}, "
         f"begun {session.started_at[:16].replace('T', ' ')} UTC in `{show_line(session.workspace_path)}`.\n"
@@ -43,9 +43,9 @@ def _turn(turn: Turn) -> Iterator[str]:
 def _who(turn: Turn) -> str:
     if turn.kind is TurnKind.TOOL_CALL:
         names = ", ".join(str(call.get("name")) for call in turn.tool_calls or ())
-        return f"assistant calls {_escaped(show_line(names))}"
+        return f"assistant calls {escaped(show_line(names))}"
     if turn.role == "tool":
-        return f"tool {_escaped(show_line(turn.tool_name or ''))}"
+        return f"tool {escaped(show_line(turn.tool_name or ''))}"
     return f"{turn.role} thinking" if turn.kind is TurnKind.THINKING else turn.role
 
 
@@ -78,5 +78,6 @@ def _without_html(line: str) -> str:
     return "".join(piece if at % 2 else piece.replace("<", "\\<") for at, piece in enumerate(pieces))
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """A line in which no character is Markdown."""
     return re.sub(r"([\\`*_\[\]<>#])", r"\\\1", text)

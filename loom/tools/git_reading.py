@@ -3,7 +3,8 @@
 Git can be made to run programs by options and by a repository's configuration. So only options that are known to be
 harmless let a call run by itself; any other, abbreviated ones too, makes it ask. What the repository's own
 configuration may set is switched off for these calls; filters, which cannot be switched off by a common name, make the
-calls ask that would run them.
+calls ask that would run them. In a submodule git forgets what was switched off, so status and diff never look into one:
+they show that it has another commit, not that files in it changed.
 """
 
 import re
@@ -18,7 +19,7 @@ _OUTPUT = """
 --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-space-at-eol --find-renames --find-copies
 --no-renames --full-index --binary --relative --diff-filter --inter-hunk-context --function-context --exit-code
 --quiet --text --reverse-diff --cc --no-prefix --src-prefix --dst-prefix --merge-base --pickaxe-regex --pickaxe-all
---no-ext-diff --no-textconv --ignore-submodules -S -G -U
+--no-ext-diff --no-textconv -S -G -U
 """
 _HISTORY = """
 --all --branches --tags --remotes --max-count --skip --since --after --until --before --author --committer --grep
@@ -83,7 +84,6 @@ _NEUTRAL = (
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.pager=cat",
-    "diff.ignoreSubmodules=dirty",
     "diff.submodule=short",
     "status.submoduleSummary=false",
     "log.showSignature=false",
@@ -96,8 +96,10 @@ _NEUTRAL = (
     "submodule.recurse=false",
     "color.ui=false",
 )
-_QUIET_DIFF = {
-    "diff": ("--no-ext-diff", "--no-textconv"),
+# Only the option overrules `ignore` in .gitmodules; dirty: git compares commits, and runs nothing in the submodule.
+_QUIET = {
+    "status": ("--ignore-submodules=dirty",),
+    "diff": ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"),
     "log": ("--no-ext-diff", "--no-textconv"),
     "show": ("--no-ext-diff", "--no-textconv"),
     "blame": ("--no-textconv",),
@@ -172,7 +174,7 @@ def reading_command(args: Sequence[str]) -> list[str]:
     for setting in _NEUTRAL:
         command += ["-c", setting]
     command.append(call.sub)
-    return [*command, *_QUIET_DIFF.get(call.sub, ()), *call.rest]
+    return [*command, *_QUIET.get(call.sub, ()), *call.rest]
 
 
 def reading_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -1,7 +1,14 @@
-"""A program in a session of its own, from its start to the end of its whole process group."""
+"""A program in a session of its own, from its start to the end of its whole process group.
+
+If loom itself is ended without a chance to tidy up (kill -9, SIGTERM), Linux asks the program to end (SIGTERM). The
+limits of that: it reaches only the program itself, not what that started (of `make; echo done` the shell, not make);
+neither one that ignores SIGTERM nor one that runs as somebody else (sudo); elsewhere than on Linux, none.
+"""
 
 import asyncio
 import contextlib
+import ctypes
+import functools
 import os
 import signal
 import time
@@ -18,6 +25,7 @@ GRACE = 2.0
 LINGER = 1.0
 """Seconds that what a finished command started may go on writing (`… > >(tee log)`)."""
 
+_PR_SET_PDEATHSIG = 1
 _CHUNK = 65_536
 _POLL = 0.02
 
@@ -82,6 +90,7 @@ async def _start(
             stdout=output,
             stderr=output,
             start_new_session=True,
+            preexec_fn=_ends_with_loom(),
         )
     )
     try:
@@ -92,6 +101,38 @@ async def _start(
     finally:
         # After the child has its copy: from here on the end of the output is the end of its writers.
         os.close(output)
+
+
+def _ends_with_loom() -> Callable[[], None] | None:
+    """What a new process does before it becomes the program, so that it ends with loom; None where that is unknown.
+
+    "With loom" is in truth: with the thread that starts it. asyncio starts programs in the event loop's own thread,
+    which lives as long as they may run; never call this from a worker thread.
+    """
+    prctl = _prctl()
+    if prctl is None:
+        return None
+    parent = os.getpid()
+
+    # Between fork and exec, where a lock of another thread would never be let go: nothing here takes or imports any.
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGTERM.value, 0, 0, 0)
+        if os.getppid() != parent:  # loom was gone before it was asked for
+            os._exit(1)
+
+    return ask
+
+
+@functools.cache
+def _prctl() -> Callable[..., int] | None:
+    try:
+        # PyDLL: the call keeps the interpreter's lock, as is right in a process that has but one thread.
+        prctl = ctypes.PyDLL(None).prctl
+    except (OSError, AttributeError):  # no Linux
+        return None
+    prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+    prctl.restype = ctypes.c_int
+    return prctl
 
 
 async def _end_at_once(starting: "asyncio.Future[asyncio.subprocess.Process]") -> None:

@@ -143,6 +143,47 @@ async def test_no_program_of_the_repository_runs_while_reading(git_tools: Toolbo
         assert not (checkout / "SPRUNG").exists(), args
 
 
+async def test_no_program_of_a_submodule_runs_while_reading(git_tools: Toolbox, checkout: Path, tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    git(inner, "init", "-q", "-b", "main")
+    (inner / "a.txt").write_text("a\n")
+    (inner / ".gitattributes").write_text("* filter=x\n")
+    git(inner, "add", "-A")
+    git(inner, "commit", "-q", "-m", "Inner")
+    git(checkout, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
+    git(checkout, "config", "-f", ".gitmodules", "submodule.sub.ignore", "none")
+    git(checkout, "config", "submodule.sub.ignore", "none")
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-q", "-m", "Outer")
+    sprung = tmp_path / "SPRUNG"
+    trap = tmp_path / "trap.sh"
+    trap.write_text(f"#!/bin/sh\ntouch '{sprung}'\ncat\n")
+    trap.chmod(0o755)
+    for name in ("core.fsmonitor", "filter.x.clean", "core.pager", "diff.external"):
+        git(checkout / "sub", "config", name, str(trap))
+    (checkout / "sub/a.txt").write_text("b\n")
+    for committed in (False, True):
+        if committed:
+            git(checkout / "sub", "-c", "core.fsmonitor=", "-c", "filter.x.clean=", "commit", "-aqm", "Inner 2")
+            sprung.unlink(missing_ok=True)
+            (checkout / "sub/a.txt").write_text("c\n")
+        for args in (
+            ["status"], ["status", "--short", "--", "sub"], ["status", "--porcelain=v2"], ["status", "--ignored"],
+            ["diff"],
+            ["diff", "-p", "--", "sub"], ["diff", "HEAD"], ["diff", "--cached", "HEAD~1"], ["diff", "HEAD~1"],
+            ["log", "-p"], ["show"], ["ls-files", "-m"],
+            ["ls-files", "-o"], ["ls-files", "-s"], ["grep", "a"], ["describe", "--always"], ["stash", "list"],
+            ["branch", "-vv"], ["worktree", "list"], ["rev-parse", "HEAD:sub"], ["check-ignore", "-v", "sub/a.txt"],
+            ["blame", ".gitmodules"],
+        ):  # fmt: skip
+            assert await preview(git_tools, *args) is None, args
+            await run(git_tools, *args)
+            assert not sprung.exists(), args
+    assert (await run(git_tools, "status", "--short")).content == " M sub"  # a new commit in it is still seen
+    assert await preview(git_tools, "status", "--ignore-submodules=none") is not None
+
+
 async def test_filters_of_the_repository_make_reading_the_work_tree_ask(git_tools: Toolbox, checkout: Path) -> None:
     assert await preview(git_tools, "status") is None
     git(checkout, "config", "filter.x.clean", "touch SPRUNG; cat")

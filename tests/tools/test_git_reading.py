@@ -62,7 +62,7 @@ def test_reading_is_known(line: str) -> None:
         "log --mailmap=x",
         "show-ref --exclude-existing", "shortlog --output=x HEAD", "--version log", "log --end-of-options --output=x",
         "stash show -p", "rev-list --use-bitmap-index HEAD", "log --remerge-diff", "ls-remote", "archive HEAD",
-        "bisect start",
+        "bisect start", "diff --ignore-submodules=none", "diff --ignore-submodules", "status --ignore-submodules=none",
     ],
 )  # fmt: skip
 def test_everything_else_asks(line: str) -> None:
@@ -84,3 +84,9 @@ def test_the_command_line_of_a_reading_call_switches_programs_off() -> None:
     assert "core.fsmonitor=false" in command
     assert "core.hooksPath=/dev/null" in command
     assert command[command.index("log") :] == ["log", "--no-ext-diff", "--no-textconv", "-p", "--", "src"]
+
+
+def test_status_and_diff_never_enter_a_submodule() -> None:
+    for sub in ("status", "diff"):
+        command = reading_command([sub, "--", "src"])
+        assert "--ignore-submodules=dirty" in command[command.index(sub) : command.index("--")]

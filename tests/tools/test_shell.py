@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -154,6 +157,29 @@ async def test_cancelling_at_once_and_again_leaves_nothing(tools: Toolbox, root:
         with pytest.raises(asyncio.CancelledError):
             await task
     assert await line.dead()
+
+
+_HOST = """
+import asyncio, os, pathlib, sys
+from loom.tools.process import run_program
+asyncio.run(run_program(["sh", "-c", sys.argv[1]], folder=pathlib.Path(sys.argv[2]), environment=os.environ,
+                        seconds=600, take=lambda data: True))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can be asked for it")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+async def test_a_command_does_not_outlive_loom(root: Path, line: Line, how: signal.Signals) -> None:
+    command = "exec 5>line; echo $$ >&5; exec sleep 600"
+    host = subprocess.Popen([sys.executable, "-c", _HOST, command, str(root)])
+    pid = int(await line.heard())
+    host.send_signal(how)
+    host.wait()
+    try:
+        await asyncio.wait_for(line.dead(), 10)
+    except TimeoutError:
+        os.kill(pid, signal.SIGKILL)
+        raise
 
 
 async def test_the_loop_goes_on_while_a_command_floods(root: Path) -> None:

@@ -1,0 +1,43 @@
+"""What a search found as a Markdown page: every turn in full, under the name by which it is cited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from loom.archive.records import SearchHit, TurnKind, TurnStatus
+from loom.interchange.export import write_private
+from loom.interchange.markdown import escaped, fenced, quoted
+from loom.text import show, show_line
+
+
+def export_hits(folder: Path, query: str, hits: Sequence[SearchHit], when: datetime) -> Path:
+    """Write the hits to a file of their own in `folder` (mode 0600), named after the query and the time; where it is.
+
+    Raises ExportError if it cannot be written.
+    """
+    words = re.sub(r"[^\w]+", "-", query).strip("-").lower()[:40].rstrip("-") or "hits"
+    name = f"{words}-{when.astimezone(UTC):%Y%m%d-%H%M%S}"
+    path = folder / f"{name}.md"
+    for number in range(2, 1_000):
+        if not path.exists():
+            break
+        path = folder / f"{name}-{number}.md"
+    return write_private(path, hits_page(query, hits, when))
+
+
+def hits_page(query: str, hits: Sequence[SearchHit], when: datetime) -> Iterator[str]:
+    """The page in pieces, best hit first. Text from the archive is made safe to show, as in a transcript."""
+    count = f"{len(hits):,} hit{'' if len(hits) == 1 else 's'}"
+    yield f"# {escaped(show_line(query, 200)) or 'Everything'}\n\n{count}, {when.astimezone(UTC):%Y-%m-%d %H:%M} UTC.\n"
+    for hit in hits:
+        ending = "" if hit.status is TurnStatus.COMPLETE else f", {hit.status.value}"
+        who = f"tool {hit.tool_name}" if hit.tool_name else hit.role
+        yield f"\n## {hit.session_reference} T{hit.turn_number} {escaped(show_line(who))}{ending}\n\n"
+        title = escaped(show_line(hit.session_title, 200)) or "untitled"
+        yield f"{title}, {hit.created_at[:16].replace('T', ' ')} UTC\n\n"
+        content = show(hit.content)
+        plain = hit.kind in (TurnKind.TOOL_CALL, TurnKind.TOOL_RESULT, TurnKind.THINKING)
+        yield (fenced(content) if plain else quoted(content)) + "\n"
