@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic
@@ -13,16 +14,21 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 
-from loom.archive.errors import LeaseHeld
+from loom.archive.errors import AmbiguousReference, LeaseHeld, UnknownReference
 from loom.config import Settings
 from loom.errors import LoomError
 from loom.locations import Locations
-from loom.models.choice import ASSUMED_WINDOW, ModelChoice, ModelUnavailable
+from loom.models.suggesting import suggest_models
+from loom.tui.age import utc_now
+from loom.tui.commands import Call
 from loom.tui.guard import TerminalGuard
+from loom.tui.opening import Opener, open_workbench
 from loom.tui.screens.archive import ArchiveScreen, ForkAt, JumpTo, PinTurn
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.chat_commands import GoTo
 from loom.tui.screens.chat_help import chat_help
+from loom.tui.screens.choose_model import ChooseModelScreen
+from loom.tui.screens.held import Held, HeldScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import NewSession, OpenSession, PickerResult, PickerScreen, Quit
 from loom.tui.screens.usage import UsageScreen
@@ -98,33 +104,34 @@ class LoomApp(LoomLook):
     @work(group="open", exit_on_error=False)
     async def _begin(self) -> None:
         try:
-            bench = await _open_workbench(self._locations, self._settings)
+            bench = await open_workbench(self._locations, self._settings)
             self._bench = bench
             target = await self._first(bench)
+            while target is not None and not await self._open(bench, target):
+                target = await self._pick(bench)
             if target is None:
                 await self.action_quit()
-            else:
-                await self._open(bench, target)
         except LoomError as error:
-            await self._chat.show_error(str(error))
+            await self._chat.fail(str(error))
         except Exception as error:  # noqa: BLE001 - said on the screen; the program stays up to be read and left
-            await self._chat.show_error(f"loom could not start: {type(error).__name__}: {error}")
+            await self._chat.fail(f"loom could not start: {type(error).__name__}: {error}")
 
     async def _first(self, bench: Workbench) -> Target | None:
         """What to open first; None to leave."""
         if self._resume is not None:
             try:
                 session = await bench.store.resolve_reference(self._resume, str(self._workspace))
-            except LoomError as error:
-                self.notify(str(error), severity="error", markup=False, timeout=15)
-            else:
-                return OpenSession(session.id)
+            except (UnknownReference, AmbiguousReference) as error:
+                return await self._pick(bench, error.what)
+            return OpenSession(session.id)
         if self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1):
             return NewSession()
-        picked = await self.push_screen_wait(self._picker(bench))
-        if isinstance(picked, Quit):
-            return None
-        return await self._follow(bench, picked)
+        return await self._pick(bench)
+
+    async def _pick(self, bench: Workbench, said: str = "") -> Target | None:
+        """What the person picks; None to leave. `said` is why they are asked."""
+        picked = await self.push_screen_wait(self._picker(bench, said))
+        return None if isinstance(picked, Quit) else await self._follow(bench, picked)
 
     async def action_quit(self) -> None:
         """Store what runs, give the session up, close the archive, leave."""
@@ -145,52 +152,29 @@ class LoomApp(LoomLook):
 
     # --- sessions --------------------------------------------------------------------------------------------
 
-    async def _open(self, bench: Workbench, target: Target) -> None:
-        """Show this session on the chat screen, in the place of the one that is open."""
-        if self._session is not None:
-            await self._leave()
-        chat = self._chat
-        session_id = target.session_id if isinstance(target, OpenSession) else None
-        self._session = await self._make_session(bench, chat, session_id)
-        chat.restore_draft(self._drafts.pop(session_id or "", ""))
-        await chat.attach(self._session, target.turn if isinstance(target, OpenSession) else None)
-
-    async def _make_session(self, bench: Workbench, chat: ChatScreen, session_id: str | None) -> CoworkSession:
-        # Imported here: the tools and the archive's search are not needed to paint.
-        session_class = await asyncio.to_thread(_import_session)
-        choice = await self._choose(bench, session_id)
-        session = session_class(bench, self._workspace, choice, listener=chat.receive)
-        if session_id is None:
-            return session
-        try:
-            await session.resume(session_id)
-        except LeaseHeld as error:
-            session = session_class(bench, self._workspace, choice, listener=chat.receive)
-            await session.read(session_id)
-            self.notify(f"{error} Open to read only.", severity="warning", markup=False, timeout=15)
-        return session
-
-    async def _choose(self, bench: Workbench, session_id: str | None) -> ModelChoice:
-        """The model to answer: the one asked for, else the session's own."""
-        wanted = self._wanted
-        detail = await bench.store.get_session(session_id) if session_id is not None else None
-        if wanted in ("", "auto") and detail is not None:
-            wanted = detail.model_name
-        try:
-            return await asyncio.to_thread(_choose_model, wanted, self._settings)
-        except ModelUnavailable as error:
-            # The archive opens all the same, and /model chooses another.
-            return ModelChoice(wanted, "asked for", ASSUMED_WINDOW, window_assumed=True, note=str(error))
-
-    async def _leave(self) -> None:
-        """Close the open session, remember its draft, and put a fresh chat screen in its place."""
-        session, old = self._session, self._chat
+    async def _open(self, bench: Workbench, target: Target) -> bool:
+        """Show this session in the place of the one that is open; False when the person went back instead."""
+        chat = self._chat if self._session is None else ChatScreen(self._workspace, clock=self._clock)
+        opener = Opener(bench, self._workspace, self._settings, self._wanted, self._ask_about_held)
+        wanted = target if isinstance(target, OpenSession) else None
+        session = await opener.open(wanted.session_id if wanted is not None else None, chat.receive)
         if session is None:
-            return
-        self._session = None
-        self._drafts[session.session_id or ""] = old.draft
-        self._chat = ChatScreen(self._workspace, clock=self._clock)
-        await self.switch_screen(self._chat)
+            return False
+        if self._session is not None:
+            await self._leave(self._session, chat)
+        self._session = session
+        chat.restore_draft(self._drafts.pop(session.session_id or "", ""))
+        await chat.attach(session, wanted.turn if wanted is not None else None)
+        return True
+
+    async def _ask_about_held(self, title: str, error: LeaseHeld) -> Held:
+        return await self.push_screen_wait(HeldScreen(title, error, clock=self._clock))
+
+    async def _leave(self, session: CoworkSession, chat: ChatScreen) -> None:
+        """Close the open session, remember its draft, and put another chat screen in its place."""
+        self._drafts[session.session_id or ""] = self._chat.draft
+        self._session, self._chat = None, chat
+        await self.switch_screen(chat)
         await session.close()
 
     @work(group="open", exclusive=True, exit_on_error=False)
@@ -251,20 +235,28 @@ class LoomApp(LoomLook):
         elif event.place == "quit":
             await self.action_quit()
         elif self._bench is None:
-            self.notify("The archive is still being opened.", markup=False)
+            self._chat.say(self._chat.failure or "The archive is still being opened.", "warning")
         elif event.place == "new":
             self._go(NewSession())
         elif event.place == "sessions":
             self.push_screen(self._picker(self._bench), self.visit)
         elif event.place == "archive":
             self.push_screen(self._archive(self._bench, event.argument), self.visit)
+        elif event.place == "model":
+            self._choose_another()
         else:
             await self._show_usage(self._bench)
 
-    def _picker(self, bench: Workbench) -> PickerScreen:
+    def _picker(self, bench: Workbench, said: str = "") -> PickerScreen:
         open_id = self._session.session_id if self._session is not None else None
         return PickerScreen(
-            bench.store, str(self._workspace), search=bench.store, open_id=open_id, help_groups=chat_help()
+            bench.store,
+            str(self._workspace),
+            search=bench.store,
+            open_id=open_id,
+            key_clock=self._clock,
+            said=said,
+            help_groups=chat_help(),
         )
 
     def _archive(self, bench: Workbench, query: str) -> ArchiveScreen:
@@ -276,6 +268,32 @@ class LoomApp(LoomLook):
         if result is not None:
             self._go(result)
 
+    def _choose_another(self) -> None:
+        """Let the person choose a model; the chat screen's own command changes it."""
+        if self._session is None:
+            return
+        chat = self._chat
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                chat.run_command(Call("model", name))
+
+        suggestions = suggest_models(self._settings, os.environ)
+        self.push_screen(ChooseModelScreen(self._session.choice.name, suggestions), chosen)
+
+    @on(ArchiveScreen.ExportHits)
+    @work(group="export", exit_on_error=False)
+    async def _export_hits(self, event: ArchiveScreen.ExportHits) -> None:
+        from loom.interchange.hits import export_hits  # not needed to paint
+
+        try:
+            path = await asyncio.to_thread(export_hits, self._locations.exports, event.query, event.hits, utc_now())
+        except LoomError as error:
+            self.notify(str(error), severity="error", markup=False, timeout=15)
+            return
+        count = len(event.hits)
+        self.notify(f"{count:,} hit{'' if count == 1 else 's'} written to {path}", markup=False, timeout=15)
+
     async def _show_usage(self, bench: Workbench) -> None:
         session = self._session
         if session is None or session.usage is None:
@@ -284,26 +302,3 @@ class LoomApp(LoomLook):
         manifests = await bench.store.list_manifests(session.session_id) if session.session_id else []
         contents = await session.window_contents()
         self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, manifests)))
-
-
-async def _open_workbench(locations: Locations, settings: Settings) -> Workbench:
-    bench_class = await asyncio.to_thread(_import_workbench)
-    return await bench_class.open(locations, settings)
-
-
-def _import_workbench() -> type[Workbench]:
-    from loom.cowork.workbench import Workbench
-
-    return Workbench
-
-
-def _import_session() -> type[CoworkSession]:
-    from loom.cowork.session import CoworkSession
-
-    return CoworkSession
-
-
-def _choose_model(wanted: str, settings: Settings) -> ModelChoice:
-    from loom.models.choosing import choose_model
-
-    return choose_model(wanted, settings)

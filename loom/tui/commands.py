@@ -35,7 +35,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("compact", "[focus]", "Summarise the window; the archive keeps every turn"),
     Command("clear", "", "Empty the window; the archive keeps every turn"),
     Command("history", "", "How many turns and exchanges there are, and how many the window holds"),
-    Command("model", "[name]", "Show the model, or answer with another from now on"),
+    Command("model", "[name]", "Answer with another model from now on"),
     Command("export", "[file]", "Write this session to a Markdown file"),
     Command("rename", "title", "Give this session a title"),
     Command("quit", "", "Leave loom; everything is kept"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from loom.locations import Locations
 from loom.tui.app import LoomApp
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.widgets.composer import Composer
+from loom.tui.widgets.session_list import SessionList
 from loom.tui.widgets.tool_card import CardState, ToolCard
 from tests.support.clock import Clock
 
@@ -73,6 +74,11 @@ class Seat:
     def _exchanges(self) -> int:
         service = self.chat.service
         return service.session.exchange_count if service is not None and service.session is not None else 0
+
+    @property
+    def rows(self) -> Sequence[object]:
+        """The rows of the picker that is open."""
+        return self.app.screen.query_one(SessionList).items
 
     def cards(self) -> list[tuple[str, CardState]]:
         return [(card.tool_name, card.state) for card in self.chat.query(ToolCard)]

@@ -2,19 +2,68 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
+import pytest
+from textual.widgets import Static
+
+from loom.config import Settings
 from loom.locations import Locations
-from loom.tui.screens.archive import JumpTo, PinTurn
+from loom.tui.screens.archive import ArchiveScreen, JumpTo, PinTurn
 from loom.tui.screens.chat import ChatScreen
+from loom.tui.screens.choose_model import ChooseModelScreen, ModelList
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
 from loom.tui.widgets.approval import Approval
 from loom.tui.widgets.composer import Composer
+from loom.tui.widgets.hit_list import HitList
 from loom.tui.widgets.line import ErrorBlock
 from loom.tui.widgets.message import AssistantMessage, UserMessage
 from loom.tui.widgets.tool_card import CardState
-from tests.support.seat import seated
+from tests.support.seat import Seat, seated
+
+
+def welcome(seat: Seat) -> str:
+    """What the welcome says; empty when there is none."""
+    return "\n".join(str(each.content) for each in seat.chat.query("Welcome Static").results(Static))
+
+
+async def test_an_empty_conversation_greets_until_the_first_message(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        for said in ("never forgets", str(workspace.name), "offline: no intelligence", "Send help", "F1", "^F"):
+            assert said in welcome(seat)
+        await seat.talk("read README.md")
+        assert not welcome(seat)
+        assert seat.chat.query(UserMessage)
+    async with seated(locations, workspace, resume="0") as seat:
+        await seat.ready()
+        assert not welcome(seat)
+
+
+async def test_the_welcome_knows_what_to_set_and_says_it_once(
+    locations: Locations, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OLLAMA_BASE_URL", "http://127.0.0.1:9/v1")
+    async with seated(locations, workspace, settings=Settings(model="auto")) as seat:
+        await seat.ready()
+        await seat.chat.drawn()
+        assert "set ANTHROPIC_API_KEY" in welcome(seat)
+        assert not seat.app._notifications
+
+
+async def test_the_welcome_follows_a_change_of_the_model(
+    locations: Locations, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-real-one")
+    async with seated(locations, workspace, wanted_model="nobody:nothing") as seat:
+        await seat.until(lambda: "cannot be used" in welcome(seat))
+        await seat.say("/model anthropic:claude-sonnet-5-5")
+        await seat.until(lambda: "anthropic:claude-sonnet-5-5, asked for" in welcome(seat))
+        assert "cannot be used" not in welcome(seat)
 
 
 async def test_a_first_start_goes_straight_to_a_new_session_and_answers(locations: Locations, workspace: Path) -> None:
@@ -98,8 +147,13 @@ async def test_a_home_that_cannot_be_used_is_said_in_words(tmp_path: Path, works
 
 async def test_an_unknown_model_is_said_and_the_archive_still_opens(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace, wanted_model="nobody:nothing") as seat:
-        await seat.until(lambda: seat.chat.service is not None and seat.app._notifications)
-        assert any("nobody" in n.message for n in seat.app._notifications)
+        await seat.until(lambda: seat.chat.service is not None and seat.chat.service.problem is not None)
+        await seat.until(lambda: "cannot be used" in welcome(seat))
+        assert "`nobody` is no provider" in welcome(seat) and "/model chooses another" in welcome(seat)
+        assert not seat.app._notifications
+        await seat.say("hello")
+        await seat.until(lambda: seat.app._notifications)
+        assert seat.chat.draft == "hello"
         await seat.pilot.press("ctrl+f")
         await seat.pilot.pause()
         assert type(seat.app.screen).__name__ == "ArchiveScreen"
@@ -176,3 +230,84 @@ async def test_a_pinned_turn_goes_along_with_the_next_message(locations: Locatio
         await seat.until(lambda: seat.chat.draft)
         assert "user wrote:\nread README.md" in seat.chat.draft
         assert "T1]" in seat.chat.query_one(Composer).text
+
+
+async def test_the_hits_of_a_search_can_be_written_to_a_file(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        await seat.say("/recall README")
+        await seat.until(lambda: seat.app.screen.query(HitList) and seat.app.screen.query_one(HitList).hit)
+        await seat.pilot.press("down", "e")
+        await seat.until(lambda: seat.app._notifications)
+        (said,) = [n.message for n in seat.app._notifications]
+        (path,) = locations.exports.iterdir()
+        assert str(path) in said
+        assert " T1 user" in path.read_text(encoding="utf-8")
+        assert isinstance(seat.app.screen, ArchiveScreen)
+
+
+async def test_a_model_is_chosen_from_a_list_of_those_that_can_be_used(
+    locations: Locations, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-real-one")
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.say("/model")
+        await seat.until(lambda: isinstance(seat.app.screen, ChooseModelScreen) and seat.app.screen.query(ModelList))
+        offered = [each.name for each in seat.app.screen.query_one(ModelList).items]
+        assert offered[0].startswith("anthropic:") and offered[-1] == "offline"
+        await seat.pilot.press("enter")
+        await seat.until(lambda: seat.chat.service is not None and seat.chat.service.choice.name == offered[0])
+
+
+@pytest.mark.parametrize("sessions", [0, 1])
+async def test_an_unknown_reference_is_said_where_another_session_can_be_picked(
+    locations: Locations, workspace: Path, sessions: int
+) -> None:
+    for _ in range(sessions):
+        async with seated(locations, workspace) as seat:
+            await seat.ready()
+            await seat.talk("read README.md")
+    async with seated(locations, workspace, resume="nosuch") as seat:
+        await seat.until(lambda: isinstance(seat.app.screen, PickerScreen) and len(seat.rows) == 1 + sessions)
+        assert "No session goes by `nosuch`" in str(seat.app.screen.query_one("#said", Static).content)
+        await seat.pilot.press("enter")
+        await seat.ready()
+        assert "never forgets" in welcome(seat)
+
+
+async def test_an_archive_that_cannot_be_opened_is_said_and_loom_can_be_left(
+    locations: Locations, workspace: Path
+) -> None:
+    locations.prepare()
+    database = sqlite3.connect(locations.archive)
+    database.executescript("PRAGMA application_id = 0; CREATE TABLE other (x); PRAGMA user_version = 3;")
+    database.close()
+    before = locations.archive.read_bytes()
+    async with seated(locations, workspace, resume="0") as seat:
+        await seat.until(lambda: seat.chat.query(ErrorBlock))
+        said = str(seat.chat.query_one(ErrorBlock).render())
+        assert str(locations.archive) in said and "Ctrl+Q leaves loom" in said
+        await seat.say("hello")
+        assert seat.chat.draft == "hello"
+        await seat.pilot.press("ctrl+o", "f2", "ctrl+f", "f1")
+        await seat.until(lambda: isinstance(seat.app.screen, HelpScreen))
+        await seat.pilot.press("escape", "ctrl+q")
+        await seat.until(lambda: not seat.app.is_running)
+    assert locations.archive.read_bytes() == before
+
+
+async def test_an_archive_of_a_newer_loom_says_what_to_do(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+    database = sqlite3.connect(locations.archive)
+    database.execute("PRAGMA user_version = 999")
+    database.close()
+    async with seated(locations, workspace) as seat:
+        await seat.until(lambda: seat.chat.query(ErrorBlock))
+        said = str(seat.chat.query_one(ErrorBlock).render())
+        assert "A newer loom wrote the archive" in said and "Update loom" in said
+        await seat.pilot.press("ctrl+q")
+        await seat.until(lambda: not seat.app.is_running)

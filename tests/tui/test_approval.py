@@ -12,7 +12,7 @@ from loom.cowork.events import ApprovalAsked, Decision
 from loom.tools.outcome import Preview
 from loom.tui.widgets.approval import Approval
 from loom.tui.widgets.key_guard import QUIET_SECONDS, KeyGuard
-from tests.tui.conftest import Clock
+from tests.support.clock import Clock
 
 ASKED = ApprovalAsked("c1", "shell_execute", Preview("Run a command", "rm -rf build", "command", "exactly this", "k"))
 

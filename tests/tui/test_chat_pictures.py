@@ -24,6 +24,8 @@ from loom.cowork.events import (
     TurnStored,
     WindowTrimmed,
 )
+from loom.errors import LoomError
+from loom.models.choice import ModelChoice
 from loom.tools.outcome import Preview
 from loom.tui.widgets.composer import Composer
 from tests.support.turns import call_turn, result_turn, session_record, turn
@@ -84,6 +86,41 @@ def told(*events: Event, keys: tuple[str, ...] = ()) -> Callable[[Pilot[Any]], A
 
 def test_empty(snap_compare: Compare) -> None:
     assert snap_compare(ChatApp(), terminal_size=(100, 30))
+
+
+NO_KEY = ModelChoice(
+    "offline",
+    "no key and no local server",
+    200_000,
+    False,
+    "This is loom's offline model, since no key is set. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or "
+    "GEMINI_API_KEY, point OPENAI_BASE_URL at a local server, or start Ollama.",
+)
+
+
+@pytest.fixture
+def without_a_key() -> ChatApp:
+    app = ChatApp()
+    app.service.choice = NO_KEY
+    return app
+
+
+def test_welcome(snap_compare: Compare, without_a_key: ChatApp) -> None:
+    assert snap_compare(without_a_key, terminal_size=(120, 40))
+
+
+def test_narrow_welcome(snap_compare: Compare, without_a_key: ChatApp) -> None:
+    assert snap_compare(without_a_key, terminal_size=(60, 16))
+
+
+def test_welcome_without_a_model(snap_compare: Compare) -> None:
+    app = ChatApp()
+    app.service.choice = ModelChoice("anthropic:[/foo]", "asked for", 200_000, True)
+    app.service.problem = LoomError(
+        "`anthropic:[/foo]` cannot be used: ANTHROPIC_API_KEY is not set.",
+        "Set it (export ANTHROPIC_API_KEY=…). `--model offline` works without any.",
+    )
+    assert snap_compare(app, terminal_size=(60, 16))
 
 
 def test_resumed(snap_compare: Compare, app: ChatApp) -> None:

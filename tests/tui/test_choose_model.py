@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textual.widgets import Input
 
-from loom.tui.screens.choose_model import ChooseModelScreen, ModelList, ModelSuggestion, offered
+from loom.models.suggesting import ModelSuggestion
+from loom.tui.screens.choose_model import ChooseModelScreen, ModelList, offered
 from tests.support.browsing import HOSTILE, alone, until
 
 MODELS = (

@@ -7,7 +7,8 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from loom.tui.screens.choose_model import ChooseModelScreen, ModelSuggestion
+from loom.models.suggesting import ModelSuggestion
+from loom.tui.screens.choose_model import ChooseModelScreen
 from tests.support.browsing import HOSTILE, alone, steady
 from tests.tui.test_choose_model import MODELS
 

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.command import Provider
 from textual.containers import Horizontal
-from textual.events import Key, Resize, ScreenResume
+from textual.events import Key, ScreenResume
 from textual.widgets import Footer, Input
 
 from loom.archive.records import Turn, TurnKind
@@ -21,6 +21,7 @@ from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.commands import Call, ChatCommands, parse
 from loom.tui.keys import bindings
+from loom.tui.screens.chat_frame import Severity
 from loom.tui.screens.chat_pages import PAGE, PagedScreen
 from loom.tui.screens.event_feed import EventFeed
 from loom.tui.screens.whole import WholeTextScreen
@@ -33,9 +34,12 @@ from loom.tui.widgets.fold import WholeText
 from loom.tui.widgets.gauge import Gauge
 from loom.tui.widgets.line import ErrorBlock, NoticeBar, ReceiptLine
 from loom.tui.widgets.queue import QueuedMessages
-from loom.tui.widgets.state_panel import WIDE_ENOUGH, StatePanel
-from loom.tui.widgets.status import StatusInfo, StatusLine
+from loom.tui.widgets.state_panel import StatePanel
+from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
+from loom.tui.widgets.welcome import Welcome
+
+SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning"}
 
 
 class ChatScreen(PagedScreen):
@@ -46,13 +50,8 @@ class ChatScreen(PagedScreen):
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {ChatCommands}
 
     def __init__(self, workspace: Path, *, clock: Callable[[], float] = monotonic) -> None:
-        super().__init__()
-        self.service: ChatService | None = None
-        self._workspace = workspace
-        self._clock = clock
+        super().__init__(workspace, clock=clock)
         self._feed = EventFeed(self._draw, self._fault)
-        self._early: list[str] = []
-        self._panel_wanted: bool | None = None
 
     # --- wiring ----------------------------------------------------------------------------------------------
 
@@ -74,7 +73,7 @@ class ChatScreen(PagedScreen):
         self.run_worker(self._feed.run(), name="draw events", exit_on_error=False)
         self.query_one(StatusLine).show_word("opening…")
         self.show_info()
-        self._place_panel()
+        self.place_panel()
 
     def receive(self, event: ev.Event) -> None:
         """The listener of this screen's conversation."""
@@ -88,19 +87,21 @@ class ChatScreen(PagedScreen):
         """Show this conversation: its last page of turns (or the one around `turn`), its totals; then make it ready
         to answer. Messages that were sent before go to it now.
         """
-        self.service = service
         turns = await service.transcript(None, PAGE)
+        self.service, self.failure = service, ""
         await self.show_page(turns)
+        if not turns:
+            await self.query_one(Transcript).greet(Welcome(self.welcome_info(service)))
         if turn is not None:
             await self.go_to_turn(turn)
         composer = self.query_one(Composer)
         composer.remember(t.content or "" for t in turns if t.role == "user" and t.kind is TurnKind.TEXT)
         self.show_info()
-        self._show_state()
+        self.show_state()
         early, self._early = self._early, []
         for text in early:
             service.submit(text)
-        self._show_queue()
+        self.show_queue()
         status = self.query_one(StatusLine)
         status.show_word("starting…")
         try:
@@ -113,6 +114,12 @@ class ChatScreen(PagedScreen):
         """Something that keeps this screen from working, in words."""
         self.query_one(StatusLine).show_word("")
         await self.query_one(Transcript).add_line(ErrorBlock(text))
+
+    async def fail(self, text: str) -> None:
+        """There is no conversation, and this is why. What is written stays where it is."""
+        self.failure = text
+        self.query_one(StatusLine).show_word("not open")
+        await self.query_one(Transcript).add_line(ErrorBlock(f"{text}\nCtrl+Q leaves loom."))
 
     @property
     def draft(self) -> str:
@@ -157,17 +164,23 @@ class ChatScreen(PagedScreen):
             case ev.UsageChanged(usage):
                 self.query_one(Gauge).show_usage(usage)
             case ev.StateChanged():
-                self._show_state()
+                self.show_state()
             case ev.QueueChanged():
-                self._show_queue()
+                self.show_queue()
             case ev.Notice(severity, text):
-                self.say(
-                    text, "error" if severity == "error" else "warning" if severity == "warning" else "information"
-                )
+                if not self._welcome_says(text):
+                    self.say(text, SEVERITIES.get(severity, "information"))
             case ev.SaveFailed(what, todo):
                 words = f"Not saved: {what} {todo}".rstrip()
                 self.query_one(NoticeBar).show_notice(f"{words}\nThe text is kept. Ctrl+R writes it again.")
                 self.refresh_bindings()
+
+    def _welcome_says(self, text: str) -> bool:
+        """Whether the welcome stands there and says this already."""
+        service = self.service
+        if service is None or not self.query(Welcome):
+            return False
+        return text == (str(service.problem) if service.problem is not None else service.choice.note)
 
     async def _end_exchange(self, event: ev.ExchangeEnded) -> None:
         self.query_one(StatusLine).stop()
@@ -189,48 +202,6 @@ class ChatScreen(PagedScreen):
         text = f"This could not be drawn, and the exchange was stopped: {type(error).__name__}: {error}"
         await self.query_one(Transcript).add_line(ErrorBlock(f"{text}\nEverything is in the archive."))
 
-    # --- drawing what is around the transcript ---------------------------------------------------------------
-
-    def show_info(self) -> None:
-        session = self.service.session if self.service is not None else None
-        self.query_one(StatusLine).show_info(
-            StatusInfo(
-                title=session.title if session else "",
-                reference=session.reference if session else "",
-                workspace=_short_path(self._workspace),
-                model=self.service.choice.name if self.service is not None else "",
-                read_only=self.service is not None and self.service.read_only,
-            )
-        )
-        self.query_one(Gauge).show_usage(self.service.usage if self.service is not None else None)
-
-    def _show_state(self) -> None:
-        panel = self.query_one(StatePanel)
-        if self.service is not None and panel.display:
-            panel.show_yaml(self.service.state_yaml())
-
-    def _show_queue(self) -> None:
-        waiting = (*(self.service.waiting if self.service is not None else ()), *self._early)
-        self.query_one(QueuedMessages).show_waiting(waiting)
-        self.query_one(Composer).may_take_back = bool(waiting)
-
-    def on_resize(self, event: Resize) -> None:
-        self._place_panel()
-
-    def _place_panel(self) -> None:
-        wide = self.size.width >= WIDE_ENOUGH
-        panel = self.query_one(StatePanel)
-        panel.display = wide if self._panel_wanted is None else self._panel_wanted
-        self.set_class(self.size.width < 80, "-narrow")
-        self.set_class(self.size.height <= 20, "-low")
-        self.set_class(panel.display, "-state")
-        self.query_one(ApprovalPlace).fit(self.size.height)
-        self._show_state()
-
-    def toggle_state(self) -> None:
-        self._panel_wanted = not self.query_one(StatePanel).display
-        self._place_panel()
-
     # --- writing ---------------------------------------------------------------------------------------------
 
     @on(Composer.Submitted)
@@ -246,13 +217,16 @@ class ChatScreen(PagedScreen):
         if self.service is not None and self.service.read_only:
             self.say("This session is open to read only; your text stays here.", "warning")
             return
+        if problem := self._problem:
+            self.say(f"{problem} Your text stays here.", "error")
+            return
         composer.accept()
         if transcript.newer_dropped and not self.busy:
             await self.show_newest()
         transcript.anchor()
         if self.service is None:
             self._early.append(event.text)
-            self._show_queue()
+            self.show_queue()
         else:
             self.service.submit(event.text)
 
@@ -268,7 +242,7 @@ class ChatScreen(PagedScreen):
         text = self._early.pop() if self._early else self.service.take_back() if self.service is not None else None
         if text is not None:
             self.query_one(Composer).put(text)
-        self._show_queue()
+        self.show_queue()
 
     @on(Composer.Scrolled)
     def _scrolled(self, event: Composer.Scrolled) -> None:
@@ -326,6 +300,13 @@ class ChatScreen(PagedScreen):
         self.query_one(ApprovalPlace).restart()
 
     @property
+    def _problem(self) -> str:
+        """Why nothing can be sent, in words; empty when something can, now or soon."""
+        if self.service is not None and self.service.problem is not None:
+            return f"{self.service.problem} /model chooses another model."
+        return self.failure
+
+    @property
     def _writing(self) -> bool:
         return bool(self.query_one(Composer).text)
 
@@ -363,11 +344,3 @@ class ChatScreen(PagedScreen):
         except LoomError as error:
             self.query_one(NoticeBar).show_notice(f"{show_line(str(error), 400)}\nCtrl+R writes it again.")
             self.refresh_bindings()
-
-
-def _short_path(path: Path) -> str:
-    """The path with the home folder as `~`."""
-    try:
-        return f"~/{path.relative_to(Path.home())}" if path != Path.home() else "~"
-    except ValueError:
-        return str(path)

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from textual.message import Message
-from textual.screen import Screen
 
 from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.commands import Call
+from loom.tui.screens.chat_frame import FramedScreen
 from loom.tui.service import ChatService
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.gauge import short_tokens
@@ -18,7 +18,7 @@ from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
 
-Place = Literal["help", "context", "sessions", "new", "archive", "quit"]
+Place = Literal["help", "context", "sessions", "new", "archive", "model", "quit"]
 
 
 class GoTo(Message):
@@ -30,15 +30,17 @@ class GoTo(Message):
         self.argument = argument
 
 
-class CommandedScreen(Screen[None]):
+class CommandedScreen(FramedScreen):
     """A screen with a conversation and the commands on it: `command_<name>` for every entry of the list."""
 
-    service: ChatService | None = None
-
     def conversation(self) -> ChatService:
-        """The conversation. Raises LoomError while the archive is still being opened."""
+        """The conversation. Raises LoomError while the archive is still being opened, and when it cannot be."""
         if self.service is None:
-            raise LoomError("The archive is still being opened.", "Try again in a moment.")
+            raise (
+                LoomError(self.failure)
+                if self.failure
+                else LoomError("The archive is still being opened.", "Try again in a moment.")
+            )
         return self.service
 
     def run_command(self, call: Call) -> None:
@@ -64,10 +66,6 @@ class CommandedScreen(Screen[None]):
             return
         if call.argument and not composer.text:
             composer.put(f"/{call.name} {call.argument}")
-
-    def say(self, text: str, severity: Literal["information", "warning", "error"] = "information") -> None:
-        """A passing notice, drawn literally."""
-        self.notify(text, severity=severity, markup=False)
 
     async def command_help(self, argument: str) -> None:
         self.post_message(GoTo("help"))
@@ -110,13 +108,15 @@ class CommandedScreen(Screen[None]):
 
     async def command_model(self, argument: str) -> None:
         service = self.conversation()
-        if argument:
-            status = self.query_one(StatusLine)
-            status.show_word("changing the model…")
-            try:
-                await service.set_model(argument)
-            finally:
-                status.show_word("")
+        if not argument:
+            self.post_message(GoTo("model"))
+            return
+        status = self.query_one(StatusLine)
+        status.show_word("changing the model…")
+        try:
+            await service.set_model(argument)
+        finally:
+            status.show_word("")
             self.show_info()
         choice = service.choice
         assumed = ", assumed" if choice.window_assumed else ""
@@ -134,11 +134,3 @@ class CommandedScreen(Screen[None]):
 
     async def command_state(self, argument: str) -> None:
         self.toggle_state()
-
-    def show_info(self) -> None:
-        """Draw title, reference and model again."""
-        raise NotImplementedError
-
-    def toggle_state(self) -> None:
-        """Show or hide the state panel."""
-        raise NotImplementedError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
@@ -14,17 +13,10 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from loom.models.suggesting import ModelSuggestion
 from loom.text import show_line
 from loom.tui.widgets.line import split_line
 from loom.tui.widgets.row_list import RowList
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSuggestion:
-    """A name that `/model` takes, and what is to say about it (`ANTHROPIC_API_KEY is set`)."""
-
-    name: str
-    note: str = ""
 
 
 def offered(suggestions: Sequence[ModelSuggestion], typed: str) -> tuple[ModelSuggestion, ...]:

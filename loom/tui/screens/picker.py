@@ -86,9 +86,11 @@ class PickerScreen(Screen[PickerResult]):
         open_id: str | None = None,
         clock: Callable[[], datetime] = utc_now,
         key_clock: Callable[[], float] = monotonic,
+        said: str = "",
         help_groups: Sequence[HelpGroup] = (),
     ) -> None:
-        """`open_id` is the session that is open behind this screen: marked, and not to be deleted."""
+        """`open_id` is the session that is open behind this screen: marked, and not to be deleted. `said` is what
+        went wrong with what was to be opened; it stands whenever there is nothing newer to say."""
         super().__init__()
         self._reader = reader
         self._workspace = workspace
@@ -96,6 +98,7 @@ class PickerScreen(Screen[PickerResult]):
         self._open_id = open_id
         self._clock = clock
         self._key_clock = key_clock
+        self._standing = said
         self._help_groups = tuple(help_groups)
         self._everywhere = False
         self._sessions: list[Session] = []
@@ -171,7 +174,9 @@ class PickerScreen(Screen[PickerResult]):
 
     def _say_how_empty(self, found: int) -> None:
         wanted = self.query_one("#filter", Input).value
-        if found or self._loading:
+        if self._standing and not wanted.strip():
+            self._say(self._standing, error=True)
+        elif found or self._loading:
             self._say("")
         elif wanted.strip():
             everywhere = "" if self._everywhere else ", a looks in every workspace"

@@ -67,7 +67,7 @@ class CompletionPopup(Widget):
             row = Content.assemble(
                 ("▸ " if index == self._index else "  ", "$text-primary"),
                 (command.usage.ljust(widest), "bold" if index == self._index else ""),
-                (f"  {command.help}", "$text-muted"),
+                (f"  {command.help}", "$foreground-muted"),
             ).truncate(max(1, self.content_size.width), ellipsis=True, pad=True)
             rows.append(row.stylize("on $primary 20%") if index == self._index else row)
         return Content("\n").join(rows)

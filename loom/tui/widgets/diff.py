@@ -15,7 +15,7 @@ STYLES: dict[LineKind, str] = {
     "added": "$text-success on $success 15%",
     "removed": "$text-error on $error 15%",
     "hunk": "$text-accent",
-    "file": "$text-muted",
+    "file": "$foreground-muted",
 }
 
 
@@ -56,4 +56,4 @@ def diff_content(diff: str, max_lines: int | None = None) -> Content:
         more = len(shown) - max_lines
         shown = shown[:max_lines]
     content = Content("\n").join(Content.styled(line, STYLES[kind]) for line, kind in shown)
-    return content.append_text(f"\n… {more} more lines", "$text-muted") if more else content
+    return content.append_text(f"\n… {more} more lines", "$foreground-muted") if more else content

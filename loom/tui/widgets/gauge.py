@@ -32,7 +32,7 @@ class Level(StrEnum):
     CRITICAL = "critical"
 
 
-_LEVEL_STYLE = {Level.OK: "$text-muted", Level.WARN: "$text-warning bold", Level.CRITICAL: "$text-error bold"}
+_LEVEL_STYLE = {Level.OK: "$foreground-muted", Level.WARN: "$text-warning bold", Level.CRITICAL: "$text-error bold"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def gauge_cells(usage: WindowUsage, width: int) -> list[Cell]:
         cells = [Cell("█", "$primary")] * wanted
     reserve = min(width - len(cells), round(usage.reserve * per_token))
     free = width - len(cells) - reserve
-    cells += [Cell("·", "$text-muted 60%")] * free + [Cell("╱", "$text-muted 60%")] * reserve
+    cells += [Cell("·", "$foreground-muted")] * free + [Cell("╱", "$foreground-muted")] * reserve
     mark = min(width - 1, int(usage.high_water * per_token))
     cells[mark] = Cell("┃", "$text-error" if usage.used >= usage.high_water else "$text")
     return cells
@@ -107,14 +107,14 @@ def gauge_text(usage: WindowUsage) -> str:
 def gauge_line(usage: WindowUsage | None, level: Level, width: int) -> Content:
     """The whole line: bar, numbers, and the cost when it is known."""
     if usage is None:
-        return Content.styled("counting the window…", "$text-muted")
+        return Content.styled("counting the window…", "$foreground-muted")
     numbers = Content.styled(gauge_text(usage), _LEVEL_STYLE[level])
     extra = f"  ${usage.cost_usd:.2f}" if usage.cost_usd >= 0.005 else ""
     bar = width - numbers.cell_length - len(extra) - 1
     if bar < 8:
         return numbers
     cells = gauge_cells(usage, min(bar, 60))
-    return Content.assemble(*[(cell.glyph, cell.style) for cell in cells], " ", numbers, (extra, "$text-muted"))
+    return Content.assemble(*[(cell.glyph, cell.style) for cell in cells], " ", numbers, (extra, "$foreground-muted"))
 
 
 class Gauge(Widget):

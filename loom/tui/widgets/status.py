@@ -40,14 +40,14 @@ def status_line(info: StatusInfo, work: str, width: int) -> Content:
     title = show_line(info.title, 80) or "new session"
     left = Content.assemble(left, "  ", (title, "bold"))
     if info.reference:
-        left = Content.assemble(left, (f"  {info.reference}", "$text-muted"))
+        left = Content.assemble(left, (f"  {info.reference}", "$foreground-muted"))
     if info.read_only:
         left = Content.assemble(left, ("  read-only", "$text-warning"))
     room = width - right.cell_length - left.cell_length - 3
     workspace = show_line(info.workspace, 200)
     if workspace and room >= 8:
         short = workspace if len(workspace) <= room - 2 else "…" + workspace[-(room - 3) :]
-        left = Content.assemble(left, (f"  {short}", "$text-muted"))
+        left = Content.assemble(left, (f"  {short}", "$foreground-muted"))
     return split_line(left, right, width)
 
 

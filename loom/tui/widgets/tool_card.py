@@ -47,7 +47,7 @@ class CardState(StrEnum):
 
 
 _SIGNS: dict[CardState, tuple[str, str]] = {
-    CardState.WAITING: ("○", "$text-muted"),
+    CardState.WAITING: ("○", "$foreground-muted"),
     CardState.ASKING: ("?", "$text-warning bold"),
     CardState.RUNNING: ("◐", "$text-primary"),
     CardState.DONE: ("✓", "$text-success"),
@@ -131,13 +131,15 @@ class CardTitle(Widget):
 
     def render(self) -> Content:
         sign, style = ("!", "$text-warning bold") if self.unhappy else _SIGNS[self.state]
-        left = Content.assemble((f"{sign} ", style), (self.tool_name, "bold"), " ", (self.arguments, "$text-muted"))
+        left = Content.assemble(
+            (f"{sign} ", style), (self.tool_name, "bold"), " ", (self.arguments, "$foreground-muted")
+        )
         # A finished call says so with its sign alone; the words are for what needs attention.
         word = "" if self.state is CardState.DONE else self.state.value
         said = " · ".join(part for part in (word, self.outcome) if part)
-        right = Content.assemble((said, style if word or self.unhappy else "$text-muted"))
+        right = Content.assemble((said, style if word or self.unhappy else "$foreground-muted"))
         if label := turn_label(self.turn_number):
-            right = Content.assemble(right, (f" {label}".rjust(6), "$text-muted 70%"))
+            right = Content.assemble(right, (f" {label}".rjust(6), "$foreground-muted"))
         return split_line(left, right, self.size.width)
 
 
@@ -258,11 +260,11 @@ class ToolCard(Vertical, can_focus=True):
         if diff:
             content = diff_content(diff, OPEN_LINES if self.opened else PREVIEW_LINES)
         elif self.opened and self.result is None:
-            content = Content.styled(show_block(self._whole_arguments(), max_chars=OPEN_CHARS), "$text-muted")
+            content = Content.styled(show_block(self._whole_arguments(), max_chars=OPEN_CHARS), "$foreground-muted")
         elif self.opened and self.result is not None:
             content = _result_content(self.result.content or "")
         elif self.state in (CardState.FAILED, CardState.DENIED) and self.result is not None:
-            content = Content.styled(show_line(self.result.content or "", 300), "$text-muted")
+            content = Content.styled(show_line(self.result.content or "", 300), "$foreground-muted")
         self._body.update(content)
         self._body.display = bool(content)
 

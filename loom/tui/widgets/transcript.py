@@ -67,6 +67,7 @@ class Transcript(VerticalScroll):
         self._answer: AssistantMessage | None = None
         self._thinking: Thinking | None = None
         self._thinking_began = 0.0
+        self._welcome: Widget | None = None
         self._asked_page = False
 
     def on_mount(self) -> None:
@@ -80,7 +81,7 @@ class Transcript(VerticalScroll):
         """Draw these turns and nothing else; `running` leaves calls without a result open, `at_end` says that there
         are no newer ones."""
         self._cards.clear()
-        self._answer = self._thinking = None
+        self._answer = self._thinking = self._welcome = None
         blocks = blocks_for(turns)
         if not running:
             settle(blocks)
@@ -89,6 +90,11 @@ class Transcript(VerticalScroll):
             await self._mount(blocks)
         self.has_older, self.newer_dropped, self._asked_page = has_older, not at_end, False
         self.anchor(at_end)
+
+    async def greet(self, welcome: Widget) -> None:
+        """Say something in an empty transcript; it goes when the first turn comes."""
+        self._welcome = welcome
+        await self.mount(welcome, before=0 if self.children else None)
 
     async def add_older(self, turns: Sequence[Turn], *, has_older: bool, live: bool) -> None:
         """Put older turns above, keeping what the person reads where it is. `live` keeps the newest blocks,
@@ -206,6 +212,9 @@ class Transcript(VerticalScroll):
 
     async def add_turn(self, turn: Turn, now: float) -> None:
         """A turn was stored: closes what was streamed for it, or draws it."""
+        if self._welcome is not None:
+            await self._welcome.remove()
+            self._welcome = None
         match turn.kind:
             case TurnKind.TEXT if turn.role == "assistant" and self._answer is not None:
                 await self._answer.finish(turn.content or "", turn.turn_number, turn.status)

@@ -1,0 +1,101 @@
+"""What stands around the transcript: title and model above, gauge below, the state beside it, messages that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Literal
+
+from textual.events import Resize
+from textual.screen import Screen
+
+from loom.tui.service import ChatService
+from loom.tui.widgets.approval_place import ApprovalPlace
+from loom.tui.widgets.composer import Composer
+from loom.tui.widgets.gauge import Gauge
+from loom.tui.widgets.queue import QueuedMessages
+from loom.tui.widgets.state_panel import WIDE_ENOUGH, StatePanel
+from loom.tui.widgets.status import StatusInfo, StatusLine
+from loom.tui.widgets.welcome import Welcome, WelcomeInfo
+
+Severity = Literal["information", "warning", "error"]
+
+
+class FramedScreen(Screen[None]):
+    """Draws what the conversation is, wherever it stands on the screen but in the transcript."""
+
+    def __init__(self, workspace: Path, *, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__()
+        self.service: ChatService | None = None
+        self.failure = ""
+        """Why there is no conversation, in words; empty while it is being opened, and when it is there."""
+        self._workspace = workspace
+        self._clock = clock
+        self._early: list[str] = []
+        self._panel_wanted: bool | None = None
+
+    def say(self, text: str, severity: Severity = "information") -> None:
+        """A passing notice, drawn literally."""
+        self.notify(text, severity=severity, markup=False)
+
+    def show_info(self) -> None:
+        """Draw title, reference, model and window again."""
+        service = self.service
+        session = service.session if service is not None else None
+        self.query_one(StatusLine).show_info(
+            StatusInfo(
+                title=session.title if session else "",
+                reference=session.reference if session else "",
+                workspace=short_path(self._workspace),
+                model=service.choice.name if service is not None else "",
+                read_only=service is not None and service.read_only,
+            )
+        )
+        self.query_one(Gauge).show_usage(service.usage if service is not None else None)
+        if service is not None:
+            for welcome in self.query(Welcome):
+                welcome.show(self.welcome_info(service))
+
+    def welcome_info(self, service: ChatService) -> WelcomeInfo:
+        """What an empty conversation says of itself."""
+        choice, problem = service.choice, service.problem
+        note = choice.note if problem is None else f"{choice.note}\n{problem}".lstrip()
+        return WelcomeInfo(short_path(self._workspace), choice.name, choice.reason, note, usable=problem is None)
+
+    def show_state(self) -> None:
+        panel = self.query_one(StatePanel)
+        if self.service is not None and panel.display:
+            panel.show_yaml(self.service.state_yaml())
+
+    def show_queue(self) -> None:
+        waiting = (*(self.service.waiting if self.service is not None else ()), *self._early)
+        self.query_one(QueuedMessages).show_waiting(waiting)
+        self.query_one(Composer).may_take_back = bool(waiting)
+
+    def on_resize(self, event: Resize) -> None:
+        self.place_panel()
+
+    def place_panel(self) -> None:
+        """Fit everything to the size of the terminal."""
+        wide = self.size.width >= WIDE_ENOUGH
+        panel = self.query_one(StatePanel)
+        panel.display = wide if self._panel_wanted is None else self._panel_wanted
+        self.set_class(self.size.width < 80, "-narrow")
+        self.set_class(self.size.height <= 20, "-low")
+        self.set_class(panel.display, "-state")
+        self.query_one(ApprovalPlace).fit(self.size.height)
+        self.show_state()
+
+    def toggle_state(self) -> None:
+        """Show or hide the state panel."""
+        self._panel_wanted = not self.query_one(StatePanel).display
+        self.place_panel()
+
+
+def short_path(path: Path) -> str:
+    """The path with the home folder as `~`."""
+    try:
+        return f"~/{path.relative_to(Path.home())}" if path != Path.home() else "~"
+    except ValueError:
+        return str(path)

@@ -1,0 +1,114 @@
+"""The session is open in another loom: what now?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from time import monotonic
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.events import Resize
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from loom.archive.errors import LeaseHeld
+from loom.text import show_line
+from loom.tui.widgets.key_guard import KeyGuard
+
+
+class Held(StrEnum):
+    """What is done about a session that another loom has open."""
+
+    READ = "read"
+    FORK = "fork"
+    TAKE_OVER = "take_over"
+    BACK = "back"
+
+
+ANSWERS: tuple[tuple[str, Held, str, str], ...] = (
+    ("r", Held.READ, "read only", "Look at it here; nothing is written."),
+    ("f", Held.FORK, "fork and go on", "A session of its own with every turn so far; the other one stays as it is."),
+    (
+        "t",
+        Held.TAKE_OVER,
+        "take over",
+        "Go on here. The other loom can store nothing more; an answer on its way there ends as interrupted.",
+    ),
+    ("Esc", Held.BACK, "back", "Leave it alone."),
+)
+"""Key, answer, name, and what it does, in the order shown."""
+AROUND = 10
+"""Lines of the box that are not the answers: border, padding, question, who holds it and a line between."""
+LOW = 20
+"""Lines of the terminal up to which the box has no padding."""
+
+
+class HeldScreen(ModalScreen[Held]):
+    """Says who has the session open and what each answer does; no answer is the default.
+
+    A key that was on its way when the question appeared does not count.
+    """
+
+    DEFAULT_CSS = """
+    HeldScreen {
+        align: center middle;
+        & > Vertical {
+            width: 76;
+            max-width: 96%;
+            height: auto;
+            padding: 1 2;
+            border: round $warning;
+            background: $surface;
+        }
+        & .question { height: auto; max-height: 2; text-style: bold; }
+        & .holder { height: auto; max-height: 3; color: $text-muted; }
+        & VerticalScroll { height: auto; margin: 1 0 0 0; scrollbar-size-vertical: 1; }
+        & .answer { height: auto; }
+        &.-low > Vertical { padding: 0 1; }
+    }
+    """
+    AUTO_FOCUS = "VerticalScroll"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(key, f"answer('{held}')", name) for key, held, name, _ in ANSWERS if held is not Held.BACK),
+        Binding("escape", "dismiss_back", "Back", show=False),
+    ]
+
+    def __init__(self, title: str, error: LeaseHeld, *, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__()
+        self._title = title
+        self._error = error
+        self._guard = KeyGuard(clock)
+
+    def compose(self) -> ComposeResult:
+        title = show_line(self._title, 80) or "untitled"
+        since = show_line(self._error.since, 40)[:16].replace("T", " ")
+        holder = f"Process {self._error.pid} on {show_line(self._error.host, 60)} has it, since {since} UTC."
+        with Vertical():
+            yield Static(Content(f"“{title}” is open in another loom"), classes="question", markup=False)
+            yield Static(Content(holder), classes="holder", markup=False)
+            with VerticalScroll():
+                for key, _, name, effect in ANSWERS:
+                    said = Content.assemble((key.ljust(4), "$text-primary bold"), (name, "bold"), f"  {effect}")
+                    yield Static(said, classes="answer", markup=False)
+
+    def on_mount(self) -> None:
+        self._guard.restart()
+
+    def on_resize(self, event: Resize) -> None:
+        # What scrolls is the answers: who has the session is always to be seen.
+        low = event.size.height <= LOW
+        self.query_one(VerticalScroll).styles.max_height = max(3, event.size.height - AROUND + (2 if low else 0))
+        self.set_class(low, "-low")
+
+    def action_answer(self, held: str) -> None:
+        if self._guard.accepts():
+            self.dismiss(Held(held))
+        else:
+            self.query_one(".holder", Static).update(Content("Too quick: press it again."))
+
+    def action_dismiss_back(self) -> None:
+        self.dismiss(Held.BACK)
