@@ -12,6 +12,7 @@ from loom.cowork.events import ApprovalAsked, Decision
 from loom.tools.outcome import Preview
 from loom.tui.widgets.approval import Approval
 from loom.tui.widgets.key_guard import QUIET_SECONDS, KeyGuard
+from loom.tui.widgets.text_view import TextView
 from tests.support.clock import Clock
 
 ASKED = ApprovalAsked("c1", "shell_execute", Preview("Run a command", "rm -rf build", "command", "exactly this", "k"))
@@ -121,3 +122,47 @@ async def test_the_reason_is_no_markup(app: Host) -> None:
         app.approval.query_one(Input).value = "[/foo]"
         await pilot.press("enter")
         assert app.answers == [Decision(allowed=False, reason="[/foo]")]
+
+
+LONG = ApprovalAsked(
+    "c2",
+    "shell_execute",
+    Preview("Run a command", "\n".join(f"echo line {n}" for n in range(40)), "command", "exactly this", "k"),
+)
+
+
+async def test_a_yes_counts_only_when_the_end_has_been_seen() -> None:
+    app = Host()
+    app.approval = Approval(LONG, clock=app.clock)
+    async with app.run_test(size=(60, 16)) as pilot:
+        app.approval.fit(4)
+        await pilot.pause()
+        app.clock.advance(1)
+        await pilot.press("y")
+        assert app.answers == []
+        await pilot.press("end")
+        await pilot.pause()
+        app.clock.advance(1)
+        await pilot.press("y")
+        assert app.answers == [Decision(allowed=True)]
+
+
+async def test_the_scrollbar_covers_no_character() -> None:
+    text = " ".join(f"word{n:04}" for n in range(120))
+    asked = ApprovalAsked("c3", "shell_execute", Preview("Run", text, "command", "exactly this", "k"))
+    app = Host()
+    app.approval = Approval(asked, clock=app.clock)
+    async with app.run_test(size=(60, 16)) as pilot:
+        app.approval.fit(4)
+        await pilot.pause()
+        view = app.approval.query_one(TextView)
+        drawn = ""
+        while True:
+            at = view.scroll_offset.y
+            drawn += "".join(view.render_line(y).text.rstrip() for y in range(view.size.height))
+            view.scroll_to(y=at + view.size.height, animate=False)
+            await pilot.pause()
+            if view.scroll_offset.y < at + view.size.height:
+                break
+        words = drawn.replace(" ", "")
+        assert all(f"word{n:04}" in words for n in range(100))

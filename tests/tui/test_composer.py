@@ -27,7 +27,6 @@ class Host(App[None]):
 
     def on_composer_submitted(self, event: Composer.Submitted) -> None:
         self.sent.append(event.text)
-        self.composer.accept()
 
     def on_composer_take_back(self) -> None:
         self.taken_back += 1
@@ -168,3 +167,20 @@ async def test_it_grows_with_its_text_up_to_ten_lines(app: Host) -> None:
         for _ in range(20):
             await pilot.press("ctrl+j")
         assert app.composer.size.height == 10
+
+
+async def test_what_is_typed_right_after_enter_is_the_next_message(app: Host) -> None:
+    async with app.run_test() as pilot:
+        for key in ("a", "enter", "b", "c", "enter", "d"):
+            app.composer._handle(key) or app.composer.insert(key)  # all before the host has read a message
+        await pilot.pause()
+        assert app.sent == ["a", "bc"]
+        assert app.composer.text == "d"
+
+
+async def test_the_popup_closes_when_the_slash_is_taken_back(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("/")
+        assert app.popup.is_open
+        await pilot.press("backspace")
+        assert not app.popup.is_open

@@ -209,18 +209,19 @@ class ChatScreen(PagedScreen):
         composer = self.query_one(Composer)
         call = parse(event.text)
         if call is not None:
-            if call.command is not None:
-                composer.accept()
+            if call.command is None:
+                composer.give_back(event.text)
             self.run_command(call)
             return
         transcript = self.query_one(Transcript)
         if self.service is not None and self.service.read_only:
+            composer.give_back(event.text)
             self.say("This session is open to read only; your text stays here.", "warning")
             return
         if problem := self._problem:
+            composer.give_back(event.text)
             self.say(f"{problem} Your text stays here.", "error")
             return
-        composer.accept()
         if transcript.newer_dropped and not self.busy:
             await self.show_newest()
         transcript.anchor()

@@ -93,6 +93,7 @@ class Approval(Vertical, can_focus=True):
         self.asked = asked
         self._more = more
         self._guard = KeyGuard(clock)
+        self._seen_end = False
 
     def compose(self) -> ComposeResult:
         preview = self.asked.preview
@@ -127,6 +128,11 @@ class Approval(Vertical, can_focus=True):
         """Give the body at most this many lines, so that the answers stay in view; the rest of it scrolls."""
         # In cells: a share of the screen counts for nothing inside a box that is as high as its content.
         self.query_one(TextView).styles.max_height = lines
+        self.call_after_refresh(self._say_length)
+
+    def _say_length(self) -> None:
+        if self.is_attached and self._unseen() and not self.query_one(".hint").display:
+            self._hint_unseen()
 
     def set_more(self, more: int) -> None:
         """How many further questions wait behind this one."""
@@ -151,11 +157,14 @@ class Approval(Vertical, can_focus=True):
         if event.key in _SCROLLING:
             event.stop()
             getattr(self.query_one(TextView), f"action_{_SCROLLING[event.key]}")()
+            self.call_after_refresh(self._unseen)
             return
         quiet = self._guard.accepts()
         if event.key in ("y", "a", "n"):
             event.stop()
-            if quiet:
+            if quiet and event.key != "n" and self._unseen():
+                self._hint_unseen()
+            elif quiet:
                 self._choose(event.key)
             else:
                 self._hint("That key came too soon after another to count. Press it again.")
@@ -166,10 +175,22 @@ class Approval(Vertical, can_focus=True):
             event.stop()
             self.post_message(self.Typed(event.character))
 
+    def _unseen(self) -> int:
+        """Lines of the body that nobody has scrolled to yet: a yes to them would be a yes to something unseen."""
+        if not self._seen_end:
+            self._seen_end = self.query_one(TextView).hidden_below == 0
+        return 0 if self._seen_end else self.query_one(TextView).hidden_below
+
+    def _hint_unseen(self) -> None:
+        lines = self._unseen()
+        self._hint(f"{lines} more line{'' if lines == 1 else 's'} below: Down, PgDn or End shows them, then y counts.")
+
     @on(Choice.Chosen)
     def _clicked(self, event: Choice.Chosen) -> None:
         event.stop()
-        if self._guard.accepts():
+        if event.key != "n" and self._unseen():
+            self._hint_unseen()
+        elif self._guard.accepts():
             self._choose(event.key)
 
     def _choose(self, key: str) -> None:

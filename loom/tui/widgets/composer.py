@@ -22,7 +22,7 @@ _NEWLINE_KEYS = ("shift+enter", "ctrl+j", "alt+enter")
 
 
 class Composer(TextArea):
-    """A text area that sends on Enter. It never clears itself: the screen does, once the text is accepted."""
+    """A text area that sends on Enter; the screen gives back what could not be sent."""
 
     DEFAULT_CSS = """
     Composer {
@@ -75,14 +75,17 @@ class Composer(TextArea):
         self._at: int | None = None
         self._draft = ""
         self._pastes: dict[str, str] = {}
-        self._quiet_at = ""
+        self._quiet_at: str | None = None
         self.may_take_back = False
         """Whether messages are queued."""
 
     # --- what the screen does --------------------------------------------------------------------------------
 
-    def accept(self) -> None:
-        """The text was taken: remember it and start afresh."""
+    def give_back(self, text: str) -> None:
+        """A message that could not be sent: it stands in front of what has been written since."""
+        self.put(f"{text}\n{self.text}" if self.text else text)
+
+    def _accept(self) -> None:
         self.remember([self.text])
         self.clear()
         self._pastes.clear()
@@ -125,7 +128,9 @@ class Composer(TextArea):
         match key:
             case "enter":
                 if self.text.strip():
+                    # Taken at once: what is typed before the screen has read the message is the next one.
                     self.post_message(self.Submitted(self.whole_text().strip()))
+                    self._accept()
             case _ if key in _NEWLINE_KEYS:
                 self._replace_via_keyboard("\n", *self.selection)
             case "tab":
@@ -166,7 +171,7 @@ class Composer(TextArea):
 
     def on_text_area_changed(self) -> None:
         if self.text != self._quiet_at:
-            self._quiet_at = ""
+            self._quiet_at = None
             self._popup.offer(complete(self.text))
 
     def _row(self) -> int:

@@ -39,6 +39,7 @@ class TextView(ScrollView, can_focus=True):
     TextView {
         height: auto;
         scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
         overflow-x: hidden;
         & .text-view--added { color: $text-success; background: $success 15%; }
         & .text-view--removed { color: $text-error; background: $error 15%; }
@@ -66,11 +67,17 @@ class TextView(ScrollView, can_focus=True):
         return self._text
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        self._fold(width)
+        # The column of the scrollbar is kept free whether it is drawn or not: it must never cover a character.
+        self._fold(max(1, width - self.styles.scrollbar_size_vertical))
         return len(self._rows)
 
     def on_resize(self) -> None:
         self._fold(self.scrollable_content_region.width)
+
+    @property
+    def hidden_below(self) -> int:
+        """Lines that stand below what is in view."""
+        return max(0, len(self._rows) - self.scroll_offset.y - self.scrollable_content_region.height)
 
     def _fold(self, width: int) -> None:
         if width <= 0 or width == self._width:
