@@ -106,6 +106,7 @@ class LoomApp(LoomLook):
         try:
             bench = await open_workbench(self._locations, self._settings)
             self._bench = bench
+            self.run_worker(bench.back_up(), group="backup", exit_on_error=False)
             target = await self._first(bench)
             while target is not None and not await self._open(bench, target):
                 target = await self._pick(bench)
