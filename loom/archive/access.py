@@ -42,8 +42,9 @@ class Access:
         try:
             self._reader = await Hops.opened(self.path, readonly=True)
         except BaseException:
-            if self._writer is not None:
-                await self._writer.close()
+            writer, self._writer = self._writer, None
+            if writer is not None:
+                await writer.close()
             raise
 
     async def close(self) -> None:

@@ -19,7 +19,9 @@ FULL_BYTES = 32_000_000
 """A log of this size is moved without waiting for a pause: reading slows down with its length."""
 
 RETRY_SECONDS = 0.5
-"""A log that others read just now is tried again so soon."""
+"""A log that others read just now is tried again so soon; then after twice as long, up to RETRY_SECONDS_AT_MOST."""
+
+RETRY_SECONDS_AT_MOST = 30.0
 
 _PATIENCE_MS = 250
 
@@ -49,6 +51,7 @@ class Checkpoints:
         self._move = move
         self._timer: asyncio.TimerHandle | None = None
         self._retry: asyncio.TimerHandle | None = None
+        self._retry_seconds = 0.0
         self._moving: asyncio.Task[None] | None = None
         self._stopped = False
 
@@ -73,7 +76,14 @@ class Checkpoints:
         if self._log_size() >= IDLE_BYTES:
             self._start()
 
+    def _try_again(self) -> None:
+        # Empty when another process has moved it meanwhile.
+        if self._log_size():
+            self._start()
+
     def _start(self) -> None:
+        if self._retry is not None:
+            self._retry.cancel()
         if self._moving is None or self._moving.done():
             self._moving = asyncio.get_running_loop().create_task(self._run())
 
@@ -83,8 +93,11 @@ class Checkpoints:
         except (sqlite3.Error, OSError):
             # Nothing is lost: every turn is in the log, and the next write tries again.
             return
-        if not moved and not self._stopped:
-            self._retry = asyncio.get_running_loop().call_later(RETRY_SECONDS, self._start)
+        if moved:
+            self._retry_seconds = 0.0
+        elif not self._stopped:
+            self._retry_seconds = min(2 * self._retry_seconds or RETRY_SECONDS, RETRY_SECONDS_AT_MOST)
+            self._retry = asyncio.get_running_loop().call_later(self._retry_seconds, self._try_again)
 
     def _log_size(self) -> int:
         try:

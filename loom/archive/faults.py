@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -9,7 +10,14 @@ from loom.archive.errors import ArchiveDamaged, ArchiveError, ArchiveUnavailable
 
 RECOVER = "Keep the file as it is; `loom check` says what is wrong and `loom recover` saves what can be saved."
 
+_NO_ROOM = 1_000_000
+"""With fewer bytes free than this, an error at the log's index means that it found no room."""
+
 _READING = {
+    sqlite3.SQLITE_FULL: (
+        "The disk is full: the archive {path} needs a little room even to be read.",
+        "Make room on {folder} and retry.",
+    ),
     sqlite3.SQLITE_BUSY: ("The archive is locked by another process.", "Try again when it is done."),
     sqlite3.SQLITE_LOCKED: ("The archive is locked by another process.", "Try again when it is done."),
     sqlite3.SQLITE_CANTOPEN: (
@@ -59,7 +67,7 @@ _WRITING = {
 
 def unreadable(error: sqlite3.Error, path: Path) -> ArchiveError:
     """The error of an archive that could not be opened or read, in words."""
-    code = _primary(error)
+    code = _primary(error, path)
     if code == sqlite3.SQLITE_NOTADB:
         return NotAnArchive(
             f"{path} is not a loom archive: its first bytes are not those of a database.",
@@ -73,17 +81,31 @@ def unreadable(error: sqlite3.Error, path: Path) -> ArchiveError:
 
 def unwritable(error: sqlite3.Error, path: Path) -> ArchiveError:
     """The error of a write that stored nothing, in words."""
-    code = _primary(error)
+    code = _primary(error, path)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return WriteFailed(f"The archive {path} is damaged ({error}): nothing was stored.", RECOVER)
     what, todo = _WRITING.get(code, ("The archive cannot be written ({detail}): nothing was stored.", "Retry."))
     return WriteFailed(*_fill(error, path, what, todo))
 
 
-def _primary(error: sqlite3.Error) -> int:
-    """The primary result code; errors that Python raises by itself have none and give SQLITE_ERROR."""
+def _primary(error: sqlite3.Error, path: Path) -> int:
+    """The primary result code; errors that Python raises by itself have none and give SQLITE_ERROR.
+
+    SQLite makes the log's index (-shm) even to read, and has codes of its own for finding no room there.
+    """
     code: int = getattr(error, "sqlite_errorcode", None) or sqlite3.SQLITE_ERROR
+    if code == sqlite3.SQLITE_IOERR_SHMSIZE:
+        return sqlite3.SQLITE_FULL
+    if code in (sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMMAP) and _is_full(path.parent):
+        return sqlite3.SQLITE_FULL
     return code & 0xFF
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free < _NO_ROOM
+    except OSError:
+        return False
 
 
 def _fill(error: sqlite3.Error, path: Path, what: str, todo: str) -> tuple[str, str]:

@@ -9,9 +9,11 @@ SQLite's own opens do not pass it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from loom.archive.errors import GuardedFile
@@ -21,6 +23,7 @@ _Inode = tuple[int, int]
 _files: dict[_Inode, str] = {}
 _names: set[str] = set()
 _state = threading.Lock()
+_looked_at = threading.local()
 _installed = False
 
 
@@ -42,6 +45,17 @@ def protect(database: Path) -> None:
             _installed = True
 
 
+@contextlib.contextmanager
+def checked(status: os.stat_result) -> Iterator[None]:
+    """While it lasts, what this thread opens relative to a folder's descriptor is judged by `status`, which the caller
+    has just got for the same name and descriptor. Without it such an open is judged by its name alone."""
+    _looked_at.inode = status.st_dev, status.st_ino
+    try:
+        yield
+    finally:
+        _looked_at.inode = None
+
+
 def _inode(path: str | bytes) -> _Inode | None:
     try:
         found = os.stat(path)  # noqa: PTH116
@@ -56,11 +70,13 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
     path = arguments[0]
     if not isinstance(path, str | bytes):
         return
-    inode = _inode(path)
+    absolute = os.path.isabs(path)  # noqa: PTH117
+    looked_at: _Inode | None = None if absolute else getattr(_looked_at, "inode", None)
+    inode = looked_at or _inode(path)
     if inode is None:
         # An open relative to a directory descriptor cannot be looked up from here: go by the name.
         name = os.path.basename(os.fsdecode(path))  # noqa: PTH119
-        if name not in _names or os.path.isabs(path) or not _opens_existing(arguments):  # noqa: PTH117
+        if name not in _names or absolute or not _opens_existing_file(arguments):
             return
     else:
         protected = _files.get(inode)
@@ -76,6 +92,6 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
     )
 
 
-def _opens_existing(arguments: tuple[object, ...]) -> bool:
+def _opens_existing_file(arguments: tuple[object, ...]) -> bool:
     flags = arguments[2] if len(arguments) > 2 else 0
-    return not (isinstance(flags, int) and flags & os.O_EXCL)
+    return not (isinstance(flags, int) and flags & (os.O_EXCL | os.O_DIRECTORY))

@@ -84,7 +84,8 @@ class NewTurn:
     message_meta: str | None = None
     """On the first turn of a message: the message without parts and instructions, dumped."""
     usage: dict[str, int] | None = None
-    """On the first turn of a response: `input_tokens, output_tokens, cache_read_tokens, …`."""
+    """On the first turn of a response: `input_tokens, output_tokens, cache_read_tokens, …`. What is not a whole number
+    from 0 to 2**53 - 1 is left out when it is stored."""
     cost_usd: float | None = None
     append_key: str | None = None
     """Appending the same key to the same session twice stores one turn."""

@@ -27,6 +27,7 @@ class ConversationStore(ArchiveReader):
     def __init__(self) -> None:
         super().__init__()
         self._appender = Appender()
+        self._closing = asyncio.Lock()
 
     @classmethod
     async def open(cls, path: Path | str, *, readonly: bool = False) -> ConversationStore:
@@ -45,15 +46,19 @@ class ConversationStore(ArchiveReader):
         await self._access.open(readonly=readonly)
 
     async def close(self) -> None:
-        """Finish what is being written, give leases back, tidy the log up, and let the files go."""
+        """Finish what is being written, give leases back, tidy the log up, and let the files go.
+
+        Closing again does nothing, but wait for a closing that is under way.
+        """
         await unbroken(self._close())
 
     async def _close(self) -> None:
-        try:
-            await self._finder.close()
-        finally:
-            await asyncio.to_thread(self._leases.release_all)
-            await self._access.close()
+        async with self._closing:
+            try:
+                await self._finder.close()
+            finally:
+                await asyncio.to_thread(self._leases.release_all)
+                await self._access.close()
 
     async def checkpoint(self) -> bool:
         """Move the write-ahead log into the database and empty it; False if others are using it just now."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from loom.archive import guard
 from loom.text import UNSAFE
 from loom.tools.outcome import ToolFailure
 
@@ -136,8 +137,10 @@ class Workspace:
     def _open(self, place: Place) -> int:
         with self._folder_of(place) as (folder, name):
             # Looked at first: merely opening some devices does something, and opening the archive cancels its locks.
-            self._refuse_odd(place, os.stat(name, dir_fd=folder, follow_symlinks=False))
-            descriptor = os.open(name, _READ, dir_fd=folder)
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            self._refuse_odd(place, status)
+            with guard.checked(status):
+                descriptor = os.open(name, _READ, dir_fd=folder)
         try:
             self._refuse_odd(place, os.fstat(descriptor))
         except BaseException:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from loom.archive import ConversationStore, checkpoints
-from loom.archive.checkpoints import checkpoint
+from loom.archive.checkpoints import Checkpoints, checkpoint
 from loom.archive.database import BUSY_TIMEOUT_MS, connect, pragma
 from loom.archive.flocks import lock_file, locked
 
@@ -80,3 +81,85 @@ async def test_a_long_log_is_emptied_without_a_pause(
     monkeypatch.setattr(checkpoints, "RETRY_SECONDS", 0.02)
     await store.append_turn(session, "user", "x" * 400_000)
     await asyncio.wait_for(_until_below(store.path, checkpoints.FULL_BYTES), 30)
+
+
+async def test_a_log_that_was_being_read_is_emptied_without_another_write(
+    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "IDLE_SECONDS", 1e6)
+    monkeypatch.setattr(checkpoints, "FULL_BYTES", 300_000)
+    monkeypatch.setattr(checkpoints, "RETRY_SECONDS", 0.02)
+    monkeypatch.setattr(checkpoints, "_PATIENCE_MS", 10)
+    with closing(connect(store.path, readonly=True)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM conversation_turns").fetchone()
+        await store.append_turn(session, "user", "x" * 400_000)
+        await asyncio.sleep(0.2)
+        assert _log_size(store.path) >= checkpoints.FULL_BYTES
+    await asyncio.wait_for(_until_below(store.path, checkpoints.FULL_BYTES), 30)
+
+
+class _Mover:
+    """Is always busy, and counts."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def __call__(self) -> bool:
+        self.calls += 1
+        return False
+
+
+@pytest.fixture
+def long_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The path of a database whose log is due at once."""
+    monkeypatch.setattr(checkpoints, "FULL_BYTES", 10)
+    monkeypatch.setattr(checkpoints, "IDLE_SECONDS", 1e6)
+    (tmp_path / "some.db-wal").write_bytes(b"x" * 100)
+    return tmp_path / "some.db"
+
+
+async def test_tries_become_rarer_but_never_too_rare(long_log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    loop = asyncio.get_running_loop()
+    later = loop.call_later
+
+    def at_once(delay: float, call: Callable[[], object]) -> asyncio.TimerHandle:
+        if delay < 1e6:
+            waits.append(delay)
+        return later(0 if delay < 1e6 else delay, call)
+
+    monkeypatch.setattr(loop, "call_later", at_once)
+    due = Checkpoints(long_log, _Mover())
+    due.wrote()
+    for _ in range(1000):
+        await asyncio.sleep(0)
+    await due.stop()
+    assert waits[:4] == [0.5, 1.0, 2.0, 4.0]
+    assert max(waits) == waits[-1] == checkpoints.RETRY_SECONDS_AT_MOST
+
+
+async def test_nothing_is_tried_after_the_stop(long_log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoints, "RETRY_SECONDS", 0.05)
+    mover = _Mover()
+    due = Checkpoints(long_log, mover)
+    for _ in range(3):
+        due.wrote()
+        await asyncio.sleep(0.001)
+    await due.stop()
+    calls = mover.calls
+    await asyncio.sleep(0.3)
+    assert mover.calls == calls
+
+
+async def test_a_log_that_another_process_emptied_is_not_tried_again(
+    long_log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "RETRY_SECONDS", 0.01)
+    mover = _Mover()
+    due = Checkpoints(long_log, mover)
+    due.wrote()
+    long_log.with_name("some.db-wal").write_bytes(b"")
+    await asyncio.sleep(0.1)
+    assert mover.calls == 1
+    await due.stop()

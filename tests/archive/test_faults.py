@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from loom.archive import ArchiveDamaged, ArchiveUnavailable, ConversationStore, NotAnArchive, WriteFailed
 from loom.archive.database import connect
 from loom.archive.faults import unreadable, unwritable
+from loom.archive.hops import Hops
 
 SCRIBBLE = """
 import pathlib, sys
@@ -37,6 +41,7 @@ def _error(code: int, name: str) -> sqlite3.OperationalError:
     ("code", "words"),
     [
         (sqlite3.SQLITE_FULL, "disk is full"),
+        (sqlite3.SQLITE_IOERR_SHMSIZE, "disk is full"),
         (sqlite3.SQLITE_READONLY, "read-only"),
         (sqlite3.SQLITE_READONLY_DIRECTORY, "read-only"),
         (sqlite3.SQLITE_BUSY, "locked"),
@@ -67,6 +72,26 @@ def test_a_write_that_failed_says_that_nothing_was_stored(code: int, words: str)
 )
 def test_an_archive_that_cannot_be_read_says_why(code: int, kind: type[Exception]) -> None:
     assert isinstance(unreadable(_error(code, "SQLITE_SOMETHING"), PATH), kind)
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE])
+def test_a_full_disk_is_told_of_when_reading(code: int) -> None:
+    error = unreadable(_error(code, "SQLITE_SOMETHING"), PATH)
+    assert isinstance(error, ArchiveUnavailable)
+    assert "disk is full" in error.what
+    assert "Make room" in error.todo
+    assert "/home/somebody" in error.todo
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMMAP])
+def test_an_error_of_the_logs_index_is_a_full_disk_only_if_it_is_full(
+    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for free, words in ((0, "disk is full"), (10**9, "disk gave an error")):
+        usage = SimpleNamespace(total=10**10, used=10**10 - free, free=free)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _path, usage=usage: usage)
+        for told in (unreadable, unwritable):
+            assert words in told(_error(code, "SQLITE_SOMETHING"), tmp_path / "archive.db").what
 
 
 def test_an_error_of_python_itself_has_words_too() -> None:
@@ -104,6 +129,30 @@ async def test_a_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
     with pytest.raises(ArchiveUnavailable, match="cannot be made"):
         await ConversationStore.open(tmp_path / "home" / "archive.db")
+
+
+async def test_closing_twice_at_once_does_nothing_more(archive_path: Path) -> None:
+    store = await ConversationStore.open(archive_path)
+    await store.create_session(archive_path.parent, "offline", "")
+    await asyncio.gather(store.close(), store.close())
+    await store.close()
+
+
+async def test_closing_after_an_opening_that_failed_does_nothing(
+    archive_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = Hops.opened
+
+    async def only_to_write(path: Path, *, readonly: bool = False) -> Hops:
+        if readonly:
+            raise ArchiveUnavailable("not now")
+        return await opened(path)
+
+    monkeypatch.setattr(Hops, "opened", only_to_write)
+    store = ConversationStore()
+    with pytest.raises(ArchiveUnavailable, match="not now"):
+        await store.initialize(archive_path)
+    await store.close()
 
 
 async def test_reading_after_close_is_told(archive_path: Path) -> None:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from loom.archive import ArchiveError, ConversationStore, GuardedFile
+from loom.archive import ArchiveError, ConversationStore, GuardedFile, guard
+from loom.tools.outcome import ToolFailure
+from loom.tools.paths import Workspace
 
 
 @pytest.fixture(params=["", "-wal", "-shm"])
@@ -60,6 +62,57 @@ async def test_other_files_are_not(store: ConversationStore, tmp_path: Path) -> 
     assert (tmp_path / "archive.db").read_text() == "another one"
     with pytest.raises(FileNotFoundError):
         (tmp_path / "gone.db").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["archive.db", "archive.db-wal", "archive.db-shm"])
+def test_a_persons_own_file_of_the_same_name_is_read(store: ConversationStore, tmp_path: Path, name: str) -> None:
+    workspace = Workspace(tmp_path, forbidden=[store.path.parent])
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / name).write_text("my own")
+    with workspace.open(workspace.place(f"project/{name}")) as file:
+        assert file.read() == b"my own"
+
+
+def test_a_persons_own_folder_of_the_same_name_is_entered(store: ConversationStore, tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path, forbidden=[store.path.parent])
+    (tmp_path / "archive.db").mkdir()
+    (tmp_path / "archive.db" / "notes.txt").write_text("my own")
+    with workspace.open(workspace.place("archive.db/notes.txt")) as file:
+        assert file.read() == b"my own"
+    # pytest's own clearing goes by name, and is refused.
+    (tmp_path / "archive.db" / "notes.txt").unlink()
+    (tmp_path / "archive.db").rmdir()
+
+
+def test_a_persons_own_file_is_read_from_the_archives_folder(
+    store: ConversationStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name is not looked up in the current folder when the caller has said which file it is."""
+    workspace = Workspace(tmp_path, forbidden=[store.path.parent])
+    (tmp_path / "archive.db").write_text("my own")
+    monkeypatch.chdir(store.path.parent)
+    with workspace.open(workspace.place("archive.db")) as file:
+        assert file.read() == b"my own"
+
+
+def test_the_archive_is_refused_under_any_name_when_it_was_looked_at(guarded: Path, tmp_path: Path) -> None:
+    os.link(guarded, tmp_path / "hard")
+    workspace = Workspace(tmp_path)
+    for name in ("hard", f"{guarded.parent.name}/{guarded.name}"):
+        with pytest.raises(ToolFailure, match="belongs to loom's archive"), workspace.open(workspace.place(name)):
+            pass
+
+
+def test_what_was_looked_at_counts_only_while_it_lasts(guarded: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("another one")
+    folder = os.open(guarded.parent, os.O_RDONLY)
+    try:
+        with guard.checked((tmp_path / "other").stat()), pytest.raises(GuardedFile):
+            guarded.read_bytes()
+        with pytest.raises(GuardedFile):
+            os.open(guarded.name, os.O_RDONLY, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 async def test_a_file_that_got_the_inode_of_a_removed_archive_is_free(archive_path: Path) -> None:
