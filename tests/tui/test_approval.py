@@ -166,3 +166,12 @@ async def test_the_scrollbar_covers_no_character() -> None:
                 break
         words = drawn.replace(" ", "")
         assert all(f"word{n:04}" in words for n in range(100))
+
+
+@pytest.mark.parametrize("key", ["up", "down", "pageup", "pagedown", "home", "end"])
+async def test_scrolling_what_is_in_view_whole_does_nothing(app: Host, key: str) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press(key)
+        app.clock.advance(1)
+        await pilot.press("y")
+        assert app.answers == [Decision(allowed=True)]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 
 from textual import on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -156,7 +158,9 @@ class Approval(Vertical, can_focus=True):
             return
         if event.key in _SCROLLING:
             event.stop()
-            getattr(self.query_one(TextView), f"action_{_SCROLLING[event.key]}")()
+            # A body that is in view whole refuses to scroll.
+            with suppress(SkipAction):
+                getattr(self.query_one(TextView), f"action_{_SCROLLING[event.key]}")()
             self.call_after_refresh(self._unseen)
             return
         quiet = self._guard.accepts()
