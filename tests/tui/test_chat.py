@@ -268,3 +268,10 @@ async def test_everything_is_in_view_at_any_size(app: ChatApp, size: tuple[int, 
             region = app.chat.query_one(part).region
             assert region.height > 0, part
             assert app.chat.region.contains_region(region), part
+
+
+async def test_paging_through_what_is_in_view_whole_does_nothing(app: ChatApp) -> None:
+    async with app.run_test(size=(100, 40)) as pilot:
+        await settled(pilot, app)
+        await pilot.press("pageup", "pagedown", "x")
+        assert app.chat.query_one(Composer).text == "x"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import ClassVar
 
 from textual import on, work
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.command import Provider
@@ -248,10 +250,12 @@ class ChatScreen(PagedScreen):
     @on(Composer.Scrolled)
     def _scrolled(self, event: Composer.Scrolled) -> None:
         transcript = self.query_one(Transcript)
-        if event.pages < 0:
-            transcript.action_page_up()
-        else:
-            transcript.action_page_down()
+        # A conversation that is in view whole refuses to scroll.
+        with suppress(SkipAction):
+            if event.pages < 0:
+                transcript.action_page_up()
+            else:
+                transcript.action_page_down()
 
     @on(Composer.HiddenShown)
     def _hidden_shown(self, event: Composer.HiddenShown) -> None:
