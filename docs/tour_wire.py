@@ -50,6 +50,8 @@ def walk(terminal: Terminal, tour: Tour) -> None:
     say(terminal, "Say `forgets nothing` in the README.")
     terminal.wait("always")
     tour.step("Edit", "The diff, and the question.", terminal.settle())
+    terminal.press("End")
+    terminal.settle()
     terminal.press("y")
     terminal.wait("the README says")
     say(terminal, "Run the text tests.")
