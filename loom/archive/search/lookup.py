@@ -14,11 +14,12 @@ from loom.archive.search.cues import Cues, cues_of
 from loom.archive.search.document import COLUMNS, TurnRow, turn_of
 from loom.archive.search.evidence import Evidence, gather
 from loom.archive.search.filters import Filter, filter_of
+from loom.archive.search.pool import pool_of
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, parse
-from loom.archive.search.ranking import beside, is_allowed, pool_of, rank
+from loom.archive.search.ranking import beside, is_allowed, rank
 from loom.archive.search.request import Request
-from loom.archive.search.scope import Scope, scope_of
+from loom.archive.search.scope import Scope
 from loom.archive.search.snippets import snippet_of
 from loom.archive.search.tail import TailCache, read_tail
 from loom.archive.search.words import fold, words_of
@@ -63,7 +64,7 @@ def _search(
     use_index: bool,
 ) -> SearchPage:
     query = parse(request.query)
-    scope = scope_of(
+    scope = Scope(
         connection,
         session_id=request.session_id,
         workspace=request.workspace,
@@ -90,11 +91,9 @@ def _search(
 
 def _ranked(evidence: Evidence, postings: Postings, cues: Cues, filtered: Filter) -> list[tuple[int, float]]:
     def passing(places: Iterable[int]) -> Iterable[int]:
-        if filtered.is_open:
-            return places
         return [place for place, mark in postings.marks(places).items() if filtered.passes(mark)]
 
-    pool = pool_of(evidence, passing)
+    pool = pool_of(evidence, None if filtered.is_open else passing)
     rules = frozenset(sorted(cues.rules, reverse=True)[:MAX_RULES])
     marks = postings.marks({*pool, *beside(pool, evidence), *rules})
     ranked = rank(evidence, marks, replace(cues, rules=rules), mean_characters=postings.mean_characters)

@@ -11,6 +11,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from loom.archive.search.document import Entry
@@ -175,10 +176,11 @@ class Postings:
         pieces = {piece for fragment in fragments for piece in pieces_of(fragment)}
         if not pieces:
             return []
-        names = {name for name in self._tail.names() if all(fragment in name for fragment in fragments)}
+        names = self._tail.names()
         if self._scope.indexed:
-            found = self._named(" AND ".join(_quoted(piece) for piece in sorted(pieces)))
-            names.update(name for name in found if all(fragment in name for fragment in fragments))
+            names.update(self._named(" AND ".join(_quoted(piece) for piece in sorted(pieces))))
+        for fragment in fragments:
+            names = {name for name in names if fragment in name}
         return sorted(names, key=lambda name: (len(name), name))[:MAX_NAMES_WITH]
 
     def names_like(self, name: str, least: float) -> dict[str, float]:
@@ -190,9 +192,12 @@ class Postings:
         for known in self._tail.names():
             shared[known] += len(pieces & pieces_of(known))
         shared.update(self._sharing(pieces))
-        likely = [known for known, count in shared.items() if count * 3 >= len(pieces)]
+        longest, shortest = len(name) / least, len(name) * least
+        likely = [
+            known for known, count in shared.items() if count * 3 >= len(pieces) and shortest <= len(known) <= longest
+        ]
         likely.sort(key=lambda known: (-shared[known], abs(len(known) - len(name)), known))
-        found = {known: similarity(name, known) for known in likely[:MAX_COMPARED]}
+        found = {known: similarity(name, known, least) for known in likely[:MAX_COMPARED]}
         return {known: value for known, value in found.items() if value >= least}
 
     def _sharing(self, pieces: set[str]) -> dict[str, int]:
@@ -201,8 +206,7 @@ class Postings:
             return {}
         counts: Counter[int] = Counter()
         for piece in pieces:
-            rows = self._connection.execute(_PIECE, (_quoted(piece), MAX_NAMES_SEEN))
-            counts.update(row[0] for row in rows)
+            counts.update(chain.from_iterable(self._connection.execute(_PIECE, (_quoted(piece), MAX_NAMES_SEEN))))
         most = dict(counts.most_common(MAX_COMPARED * 2))
         asked = "[" + ",".join(map(str, most)) + "]"
         return {row[1]: most[row[0]] for row in self._connection.execute(_NAMES, (asked,))}

@@ -89,14 +89,12 @@ def read_tail(
     connection: sqlite3.Connection, scope: Scope, cache: TailCache, check: Callable[[], None] = lambda: None
 ) -> Tail:
     """The turns in scope that the index does not have, the newest `MAX_TAIL` of them. `check` is called between."""
-    if not scope.sessions:
-        return Tail()
-    keys = {session.id: key for key, session in scope.sessions.items()}
-    sql, values = _WAITING, [scope.watermark]
-    if scope.is_one_session:
-        sql += " AND session_id = ?"
-        values += list(keys)  # type: ignore[arg-type]
-    waiting = [row for row in connection.execute(f"{sql} ORDER BY id", values) if row[1] in keys]
+    sql, values = _WAITING, (scope.watermark,)  # type: tuple[str, tuple[int | str, ...]]
+    if scope.session_id is not None:
+        sql, values = f"{sql} AND session_id = ?", (scope.watermark, scope.session_id)
+    rows = connection.execute(f"{sql} ORDER BY id", values).fetchall()
+    keys = {session_id: scope.key_of(session_id) for session_id in {row[1] for row in rows}}
+    waiting = [(row_id, key) for row_id, session_id in rows if (key := keys[session_id]) is not None]
     cache.drop_until(scope.watermark)
 
     def read(row_id: int) -> Entry | None:
@@ -104,10 +102,10 @@ def read_tail(
         return entry_of(TurnRow(*connection.execute(_ROW, (row_id,)).fetchone()), 0)
 
     entries: dict[int, Entry] = {}
-    for row_id, session_id in waiting[-MAX_TAIL:]:
+    for row_id, key in waiting[-MAX_TAIL:]:
         entry = cache.entry(row_id, read)
         if entry is not None:
-            place = place_of(keys[session_id], entry.place)
+            place = place_of(key, entry.place)
             entries[place] = replace(entry, place=place)
     return Tail(entries, max(0, len(waiting) - MAX_TAIL))
 
