@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from loom.archive.search.dates import date_bound
 from loom.archive.search.marks import (
-    ROLES,
     is_of_tool,
     month_facet,
     one_term,
@@ -55,23 +54,16 @@ class Filter:
         """Whether this is the name of a tool that is meant."""
         return not self.tools or (name is not None and one_term(name) in self.tools)
 
-    def match(self, excluded: Iterable[str]) -> str | None:
-        """An FTS5 expression, in brackets, for turns that pass, and for others of the same months; None where all
-        do. `excluded` are stems that a turn must not have."""
-        groups: list[Iterable[str]] = []
+    def terms(self) -> tuple[tuple[str, ...], ...]:
+        """Facets that a turn which passes has one of each group of. Others of the same months have them, too."""
+        groups: list[tuple[str, ...]] = []
         if self.roles:
-            groups.append(role_facet(role) for role in sorted(self.roles))
+            groups.append(tuple(role_facet(role) for role in sorted(self.roles)))
         if self.tools:
-            groups.append(tool_facet(tool) for tool in sorted(self.tools))
+            groups.append(tuple(tool_facet(tool) for tool in sorted(self.tools)))
         if self.before is not None or self.after is not None:
-            groups.append([*self._times()] or [NO_TIME])
-        without = " OR ".join(_quoted(stem) for stem in excluded)
-        if without and not groups:
-            groups.append(role_facet(role) for role in ROLES)
-        if not groups:
-            return None
-        match = " AND ".join(f"facets : ({' OR '.join(map(_quoted, group))})" for group in groups)
-        return f"(({match}) NOT words : ({without}))" if without else f"({match})"
+            groups.append((*self._times(),) or (NO_TIME,))
+        return tuple(groups)
 
     def _times(self) -> Iterator[str]:
         """The terms of the years and months between the bounds."""
@@ -107,7 +99,3 @@ def _moment(bound: float | None, default: datetime) -> datetime:
         return default
     earliest, latest = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
     return datetime.fromtimestamp(min(max(bound, earliest.timestamp()), latest.timestamp()), UTC)
-
-
-def _quoted(term: str) -> str:
-    return '"' + term.replace('"', '""').replace("\x00", " ") + '"'

@@ -73,7 +73,7 @@ def _search(
     )
     filtered = filter_of(query, request, datetime.now().astimezone())
     tail = read_tail(connection, scope, cache, check)
-    postings = Postings(connection, scope, tail, filtered.match(query.excluded))
+    postings = Postings(connection, scope, tail, facets=filtered.terms(), excluded=query.excluded)
     check()
     page = SearchPage(hits=(), searched_turns=postings.turns, waiting_turns=tail.left_out, elapsed_ms=0)
     if not postings.turns or request.limit <= 0:

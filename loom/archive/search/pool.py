@@ -55,11 +55,13 @@ def _scores(matches: Sequence[Match], limit: int | None) -> dict[int, float]:
 
 
 def _best(scores: dict[int, float], size: int) -> Iterator[list[int]]:
-    """The places in groups of `size` or a few more, the best group first, in order: the first is all that most
-    queries need, and costs no sorting of the others."""
+    """The places in groups of `size`, the best first and in order. The first group is all that most queries need, and
+    costs no sorting of the others."""
     while scores:
         least = heapq.nlargest(size, scores.values())[-1]
-        group = [place for place, score in scores.items() if score >= least]
-        yield sorted(group, key=lambda place: (scores[place], place), reverse=True)
+        best = [place for place, score in scores.items() if score >= least]
+        best.sort(reverse=True)
+        best.sort(key=scores.__getitem__, reverse=True)
+        for start in range(0, len(best), size):
+            yield best[start : start + size]
         scores = {place: score for place, score in scores.items() if score < least}
-        size *= 2

@@ -25,6 +25,8 @@ FIRST = 1_000
 """Postings that each term may read, whatever the others take; one of fewer is rare."""
 SUPPLEMENT = 2_000
 """Postings of a common term that are read for each of the reasons given above."""
+MAX_SUPPLEMENTED = 4
+"""Common terms, the rarest of them, for which that is done: the others say little."""
 MAX_ANCHORS = 4_000
 """Turns with rare terms in which common ones are looked for."""
 MAX_POSTINGS = 20_000
@@ -35,9 +37,6 @@ MAX_NAMES_WITH = 64
 MAX_NAMES_SEEN = 4_000
 MAX_COMPARED = 128
 """Names that share the most pieces with a mistyped one, compared letter by letter."""
-_WIDE = 4
-"""How many times as many postings are read at once where sessions of others lie between."""
-
 _TERM = (
     "SELECT rowid FROM search_terms WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ?"
     " ORDER BY rowid DESC LIMIT ?"
@@ -71,15 +70,24 @@ class _Found:
 class Postings:
     """Where terms occur within a scope, in the index and behind its watermark alike.
 
-    `narrow` is an FTS5 expression that the turns which pass the filters match (and maybe others): common terms are
-    looked up there, too.
+    `facets` are groups of which a turn that passes the filters has one each, `excluded` stems that it must not have:
+    there common terms are looked up, too.
     """
 
-    def __init__(self, connection: sqlite3.Connection, scope: Scope, tail: Tail, narrow: str | None = None) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        scope: Scope,
+        tail: Tail,
+        *,
+        facets: Sequence[Sequence[str]] = (),
+        excluded: Sequence[str] = (),
+    ) -> None:
         self._connection = connection
         self._scope = scope
         self._tail = tail
-        self._narrow = narrow
+        self._narrow = " AND ".join(f"facets : ({_any_of(group)})" for group in facets)
+        self._excluded = _any_of(excluded)
         self._found: dict[tuple[Column, str], _Found] = {}
         entries = tail.entries.values()
         self.turns = scope.turns + len(entries)
@@ -104,6 +112,10 @@ class Postings:
         if known is not None:
             return known.places
         return self._newest(f"{column} : {_quoted(term)}", MAX_POSTINGS) | set(self._tail.places(column, term))
+
+    def partly_known(self) -> list[str]:
+        """The words whose turns are not all known."""
+        return list(dict.fromkeys(term for (_, term), found in self._found.items() if not found.whole))
 
     def turns_with(self, term: str) -> int:
         """About how many turns in scope have a word, alone or within an identifier: more than `places` gives where
@@ -142,7 +154,7 @@ class Postings:
 
     def narrowed(self, limit: int) -> set[int]:
         """The newest turns in scope that may pass the filters."""
-        if self._narrow is None:
+        if not self._narrow:
             return set(self.newest(limit))
         return self._newest(self._narrow, limit) | set(self._tail.entries)
 
@@ -230,7 +242,7 @@ class Postings:
         common = [(key, found) for key, found in self._found.items() if not found.whole]
         left = BUDGET - sum(len(found.places) for found in self._found.values())
         share = left // len(common) if common else 0
-        if share < FIRST:
+        if share < FIRST * 2:
             return
         for (column, term), found in common:
             rows, found.whole = self._rows(f"{column} : {_quoted(term)}", FIRST + share)
@@ -244,7 +256,7 @@ class Postings:
         )
         if not common:
             return
-        for _, column, term in common:
+        for _, column, term in common[:MAX_SUPPLEMENTED]:
             self._found[column, term].places |= self._beside(f"{column} : {_quoted(term)}", SUPPLEMENT)
         for together in {tuple(common[:2]), tuple(common)}:
             if len(together) > 1:
@@ -258,8 +270,9 @@ class Postings:
         found = set()
         if anchors := self._anchors(without):
             found |= self._newest(f"({match}) AND {{words parts}} : ({_any_of(anchors)})", limit)
-        if self._narrow:
-            found |= self._newest(f"({match}) AND {self._narrow}", limit)
+        if self._narrow or self._excluded:
+            wanted = f"({match}) AND {self._narrow}" if self._narrow else f"({match})"
+            found |= self._newest(f"{wanted} NOT words : ({self._excluded})" if self._excluded else wanted, limit)
         return found
 
     def _anchors(self, without: frozenset[str]) -> list[str]:
@@ -295,19 +308,18 @@ class Postings:
         if scope.is_pure:
             rows = [row[0] for row in execute(_TERM, (match, scope.first, scope.last, limit))]
             return rows, len(rows) < limit
-        wide = limit * _WIDE
-        rows = [row[0] for row in execute(_TERM, (match, scope.first, scope.last, wide))]
-        kept = [place for place in rows if scope.holds(place)]
-        if len(rows) < wide or len(kept) >= limit:
-            return kept[:limit], len(kept) < limit
-        # A common term in a small part of the archive: stretch by stretch, so that others' turns are not read.
-        kept = []
+        rows = [row[0] for row in execute(_TERM, (match, scope.first, scope.last, limit))]
+        if len(rows) < limit:
+            return [place for place in rows if scope.holds(place)], True
+        # Too common to read the turns of others with it: stretch by stretch.
+        kept: list[int] = []
         for first, last in scope.ranges:
-            rows = [row[0] for row in execute(_TERM, (match, first, last, wide))]
-            kept += [place for place in rows if scope.holds(place)]
-            if len(kept) >= limit or len(rows) >= wide:
-                return kept[:limit], False
-        return kept, True
+            left = limit - len(kept)
+            if left <= 0:
+                return kept, False
+            rows = [row[0] for row in execute(_TERM, (match, first, last, left))]
+            kept += rows if scope.is_split else [place for place in rows if scope.holds(place)]
+        return kept, len(kept) < limit
 
 
 def _mark(entry: Entry) -> Mark:

@@ -69,6 +69,8 @@ class Scope:
         """First and last place of the stretches that the sessions lie in, the newest first."""
         self.is_pure = True
         """Whether nothing else lies between the first and the last place."""
+        self.is_split = True
+        """Whether nothing else lies within any of the ranges."""
         self.holds: Callable[[int], bool] = lambda place: True
         """Whether the turn at a place that lies within the ranges is in scope."""
         self._keys: dict[str, int | None] = {}
@@ -146,10 +148,11 @@ class Scope:
     ) -> None:
         self.ranges = tuple((place_of(first, 0), place_of(last + 1, 0) - 1) for first, last in stretches)
         if without:
-            self.is_pure = False
+            self.is_pure = self.is_split = False
             self.holds = lambda place: key_of(place) not in without
         elif within and len(within) != stretches[0][1] - stretches[-1][0] + 1:
             self.is_pure = False
+            self.is_split = len(within) == sum(last - first + 1 for first, last in stretches)
             self.holds = lambda place: key_of(place) in within
 
 
