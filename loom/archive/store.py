@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from loom.archive import drafts, manifests, sessions
+from loom.archive import clock, drafts, manifests, sessions
 from loom.archive.appends import Appended, Appender
 from loom.archive.checkpoints import checkpoint
 from loom.archive.errors import UnknownSession
@@ -136,7 +137,7 @@ class ConversationStore(ArchiveReader):
         tool_calls: list[dict[str, Any]] | None = None,
         tool_call_id: str | None = None,
         tool_name: str | None = None,
-        created_at: str | None = None,
+        created_at: str | datetime | None = None,
         kind: TurnKind | None = None,
         status: TurnStatus = TurnStatus.COMPLETE,
         token_count: int = 0,
@@ -148,7 +149,8 @@ class ConversationStore(ArchiveReader):
     ) -> int:
         """Store one turn; gives its number, once it is on the disk. See NewTurn for the columns.
 
-        Without a kind, a tool's turn is a result, an assistant's with calls is a call, anything else is text.
+        Without a kind, a tool's turn is a result, an assistant's with calls is a call, anything else is text. A moment
+        without an offset is taken as UTC.
         Raises as `append_turns` does.
         """
         if kind is None:
@@ -168,7 +170,7 @@ class ConversationStore(ArchiveReader):
             usage=usage,
             cost_usd=cost_usd,
             append_key=append_key,
-            created_at=created_at,
+            created_at=None if created_at is None else clock.normalised(created_at),
         )
         stored = await self.append_turns(session_id, [turn])
         return stored[0].turn_number
