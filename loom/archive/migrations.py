@@ -28,7 +28,13 @@ def _first_schema(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_first_schema,)
+def _manifest_recipes(connection: sqlite3.Connection) -> None:
+    """Version 2: a request can be put together again and compared with what was sent."""
+    connection.execute("ALTER TABLE manifests ADD COLUMN cache_read_tokens INTEGER")
+    connection.execute("ALTER TABLE manifests ADD COLUMN recipe TEXT NOT NULL DEFAULT '{}'")
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first_schema, _manifest_recipes)
 """Migration n makes version n of version n - 1. A released one is never edited; a new one goes to the end."""
 
 

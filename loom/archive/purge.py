@@ -31,9 +31,9 @@ UNION ALL SELECT part_json FROM conversation_turns WHERE session_id = :id
 UNION ALL SELECT message_meta FROM conversation_turns WHERE session_id = :id
 UNION ALL SELECT session_state FROM session_texts WHERE session_id = :id
 UNION ALL SELECT turns FROM drafts WHERE session_id = :id
-UNION ALL SELECT texts FROM manifests WHERE session_id = :id
+UNION ALL SELECT json_remove(texts, '$.instructions', '$.tools') FROM manifests WHERE session_id = :id
 """
-"""Everything that somebody said in the session. Its instructions are not among it: they are everybody's."""
+"""Everything that somebody said in the session. Its instructions and tools are not among it: they are everybody's."""
 
 
 @dataclass(frozen=True, slots=True)
