@@ -243,7 +243,8 @@ class Manifest(Row):
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
-    """What stood in the request and is no turn: `state`, `receipt`, `hint`."""
+    """What stood in the request and is no turn: `state`, `receipt`, `hint`; and `pins`: which turns stood there as
+    pins."""
     estimated_tokens: int
     """Input tokens by our own count, before any word from the provider."""
     reported_tokens: int | None

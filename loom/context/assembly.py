@@ -25,7 +25,8 @@ class Assembly:
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
-    """What is in the request and is no turn: `state`, `receipt`, `hint`."""
+    """What is in the request and is no turn: `state`, `receipt`, `hint`; and `pins`: which turns stand there as
+    pins."""
     receipt: Receipt | None
     """Set when exchanges left because of this request: store its turn and tell the person."""
     notice: str | None
