@@ -115,7 +115,7 @@ def _migrate(path: Path, migrations: Sequence[Migration]) -> None:
         return
     connection = connect(path)
     # This process has the lock already; the connection's own close must not wait for it.
-    connection.shared_lock = None
+    connection.turnstile = None
     try:
         back_up(connection, path.parent / "backups" / f"{path.stem}-before-v{len(migrations)}.db")
         with transaction(connection):
