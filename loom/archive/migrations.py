@@ -23,12 +23,21 @@ _ROOM = Path(__file__).parent
 
 def _first_schema(connection: sqlite3.Connection) -> None:
     """Version 1: sessions, turns, drafts, manifests; and the full-text index beside them."""
-    for script in (_ROOM / "schema.sql", _ROOM / "search" / "schema.sql"):
-        for statement in statements(script.read_text(encoding="utf-8")):
-            connection.execute(statement)
+    _run(connection, _ROOM / "schema.sql")
+    _run(connection, _ROOM / "search" / "schema.sql")
 
 
-MIGRATIONS: tuple[Migration, ...] = (_first_schema,)
+def _narrower_appends(connection: sqlite3.Connection) -> None:
+    """Version 2: other indexes, so that an append changes fewer pages."""
+    _run(connection, _ROOM / "narrower.sql")
+
+
+def _run(connection: sqlite3.Connection, script: Path) -> None:
+    for statement in statements(script.read_text(encoding="utf-8")):
+        connection.execute(statement)
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first_schema, _narrower_appends)
 """Migration n makes version n of version n - 1. A released one is never edited; a new one goes to the end."""
 
 
