@@ -228,6 +228,18 @@ class SearchPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Revision(Row):
+    """A later message of the user's that takes back what a found turn says."""
+
+    session_id: str
+    session_reference: str
+    turn_number: int
+    created_at: str
+    passage: str
+    """The words that take it back, as written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest(Row):
     """What one request to the model was made of."""
 

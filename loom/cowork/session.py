@@ -75,7 +75,7 @@ class CoworkSession:
         self._toolbox = build_toolbox(
             workspace,
             workbench.settings,
-            ArchiveRecall(self._store, str(workspace), lambda: self.session_id, self.state_yaml),
+            ArchiveRecall(self._store, str(workspace), lambda: self.session, self.state_yaml),
             workbench.counter.count,
             pins=ModelPins(self._board),
             forbidden=workbench.forbidden,
