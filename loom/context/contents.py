@@ -10,7 +10,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest
 from loom.archive.records import Turn
 from loom.context.edges import Beginning, Edges
 from loom.context.framing import framed_summary
-from loom.context.held import HeldExchange, View, request_of
+from loom.context.held import HeldExchange, Origin, View, request_of
 from loom.context.measure import PART_OVERHEAD, Count
 from loom.context.pins import Pins, PinsLook
 from loom.context.receipts import words_for_the_model
@@ -50,6 +50,28 @@ class Contents:
             self.beginning = self.beginning.moved_by(turn)
             self.held[-1].add([turn])
         self.let_go()
+
+    def put(self, turns: Sequence[Turn], beginning: Beginning) -> None:
+        """Lay out whole exchanges, ascending, as they looked from this beginning, whatever marks are among them."""
+        for turn in turns:
+            if not self.held or self.held[-1].number != turn.exchange:
+                self.held.append(HeldExchange(turn.exchange, self._rules, self._count))
+            self.held[-1].add([turn])
+        self.beginning = beginning
+
+    @property
+    def cuts(self) -> dict[int, int]:
+        """By exchange: the tokens to which the person's message in it is cut."""
+        return {held.number: held.cut for held in self.held if held.cut is not None}
+
+    @property
+    def rules(self) -> TrimRules:
+        return self._rules
+
+    def origins(self) -> Iterator[Origin]:
+        """Every part of the exchanges as it goes into a request, with where it comes from."""
+        for held in self.held:
+            yield from held.origins(self.edges)
 
     def let_go(self) -> None:
         """Drop the exchanges that have left; the newest stays, more of it may come."""

@@ -17,6 +17,7 @@ from loom.context.measure import Count
 from loom.context.meter import Meter
 from loom.context.pins import Pinned
 from loom.context.receipts import Receipt, receipt_of
+from loom.context.recipes import Recipe
 from loom.context.trimming import TrimRules
 from loom.context.usage import Segment, WindowUsage
 
@@ -201,8 +202,22 @@ class Window:
             segments=self._segments(),
             turns=self.turns,
             texts={name: text for name, text in texts.items() if text},
+            recipe=self._recipe(),
             receipt=receipt,
             notice=notice,
+        )
+
+    def _recipe(self) -> Recipe:
+        contents = self._contents
+        summary = contents.beginning.summary if contents.summary else None
+        return Recipe(
+            last_turn=contents.held[-1].last_turn if contents.held else 0,
+            edges=contents.edges,
+            summary=summary.turn_number if summary else 0,
+            rules=contents.rules,
+            tokens=self._used(),
+            high=self._meter.marks().high,
+            cuts=contents.cuts,
         )
 
     def _receipt(self, before: int) -> Receipt | None:

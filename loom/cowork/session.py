@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from loom.archive import NewTurn, Turn
+from loom.archive import Turn
 from loom.archive.records import Session
 from loom.context.usage import WindowUsage
 from loom.cowork.approvals import Approvals
@@ -31,6 +32,7 @@ from loom.cowork.pinning import ModelPins, PinBoard
 from loom.cowork.recall_source import ArchiveRecall
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
+from loom.cowork.window_moves import WindowMoves
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
@@ -68,11 +70,12 @@ class CoworkSession:
         self._approvals = Approvals(self._listener)
         self._outbox = Outbox(self._listener)
         self._recorder = Recorder(workbench.store, workbench.spool, self._listener)
+        self._moves = WindowMoves(self._record, self._recorder, self._measure)
         self._board = PinBoard(self._store, self._recorder, self._record, lambda: self._engine, self._pins_changed)
         self._toolbox = build_toolbox(
             workspace,
             workbench.settings,
-            ArchiveRecall(self._store, str(workspace), lambda: self.session_id, self.state_yaml),
+            ArchiveRecall(self._store, str(workspace), lambda: self.session, self.state_yaml),
             workbench.counter.count,
             pins=ModelPins(self._board),
             forbidden=workbench.forbidden,
@@ -81,7 +84,7 @@ class CoworkSession:
         self._preparing: asyncio.Task[None] | None = None
         self._running: asyncio.Task[None] | None = None
         self._closing = False
-        self._compacting = False
+        self._moving: asyncio.Task[None] | None = None
         self._held = False  # a message waits until somebody tries again
 
     def _listener(self, event: Event) -> None:
@@ -240,7 +243,7 @@ class CoworkSession:
         """Stop the running exchange; False when none runs. What has arrived is kept."""
         if not self.busy or self._running is None or self._engine is None:
             return False
-        if self._compacting:
+        if self._running is self._moving:
             self._running.cancel()
         else:
             self._engine.cancel()
@@ -369,29 +372,20 @@ class CoworkSession:
 
     async def clear(self) -> None:
         """Empty the window. Every turn stays in the archive, found by recall and search."""
-        engine = self._idle_engine()
-        await self._begin_after(engine, engine.cleared_turn(self._record.require().turn_count))
+        await self._move(self._moves.clear(self._idle_engine()))
 
     async def compact(self, focus: str = "") -> None:
         """Put a summary that the model writes in the place of what the window holds. Raises LoomError if it cannot."""
-        engine = self._idle_engine()
-        self._compacting = True
-        self._running = asyncio.ensure_future(self._compact(engine, focus))
-        await asyncio.wait([self._running])
-        self._compacting = False
+        await self._move(self._moves.compact(self._idle_engine(), focus))
+
+    async def _move(self, move: Coroutine[Any, Any, None]) -> None:
+        """Change the window while no exchange runs; messages wait meanwhile, `interrupt` stops it."""
+        moving = self._running = self._moving = asyncio.ensure_future(move)
+        await asyncio.wait([moving])
         self._start_next()
-        if self._running.cancelled():
-            raise LoomError("The compaction was stopped.", "The window stays as it was.")
-        self._running.result()
-
-    async def _compact(self, engine: Engine, focus: str) -> None:
-        await self._begin_after(engine, await engine.summary_turn(focus, self._record.require().turn_count))
-
-    async def _begin_after(self, engine: Engine, turn: NewTurn) -> None:
-        """Store the turn that moves the window's beginning."""
-        engine.take(await self._recorder.store([turn]))
-        await self._record.refresh()
-        self._measure()
+        if moving.cancelled():
+            raise LoomError("That was stopped.", "The window stays as it was.")
+        moving.result()
 
     def _require_writing(self) -> None:
         if self.read_only:

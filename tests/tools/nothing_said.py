@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from loom.archive.records import SearchHit, Turn
+from loom.archive.records import Revision, SearchHit, Turn
 from loom.tools.outcome import ToolFailure
 from loom.tools.recall import Scope
 
@@ -27,6 +27,17 @@ class NothingSaid:
 
     async def turn_count(self) -> int:
         return 0
+
+    def reference(self) -> str:
+        return ""
+
+    async def revisions(
+        self, hits: Sequence[SearchHit], query: str, scope: Scope
+    ) -> Mapping[tuple[str, int], Revision]:
+        return {}
+
+    async def nearest(self, query: str, scope: Scope) -> Sequence[str]:
+        return ()
 
 
 class NothingPinned:
