@@ -16,6 +16,7 @@ from loom.context.compaction import CompactionFailed, shrank, summarise
 from loom.context.edges import cleared_meta, compaction_meta
 from loom.context.hint import RecallHint
 from loom.context.messages import turns_from_request
+from loom.context.pins import Pinned
 from loom.context.usage import WindowUsage
 from loom.context.window import Window
 from loom.cowork.agent import build_agent, build_tools
@@ -183,6 +184,19 @@ class Engine:
             ExchangeInWindow(size.exchange, size.first_turn, size.last_turn, size.tokens, said.get(size.exchange, ""))
             for size in self._window.exchanges
         )
+
+    @property
+    def pin_room(self) -> int:
+        """The most tokens that pins may take together."""
+        return self._window.budget.pin_room
+
+    def pins_need(self, pins: Sequence[Pinned]) -> int:
+        """Tokens that these pins would take if all of their turns had left the window."""
+        return self._window.pins_need(pins)
+
+    def set_pins(self, pins: Sequence[Pinned]) -> None:
+        """These stand in the window from the next request on."""
+        self._window.set_pins(pins)
 
     def take(self, turns: Sequence[Turn]) -> None:
         """Take in turns that were stored outside of an exchange."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from loom.archive.records import Revision, SearchHit, Turn
+from loom.tools.outcome import ToolFailure
 from loom.tools.recall import Scope
 
 
@@ -37,3 +38,14 @@ class NothingSaid:
 
     async def nearest(self, query: str, scope: Scope) -> Sequence[str]:
         return ()
+
+
+class NothingPinned:
+    async def pin_turn(self, turn: int) -> int:
+        raise ToolFailure(f"There is no T{turn} in this session.")
+
+    async def pin_text(self, text: str) -> int:
+        return 1
+
+    async def unpin(self, turn: int) -> None:
+        raise ToolFailure(f"T{turn} is not pinned.")
