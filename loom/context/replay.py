@@ -34,7 +34,8 @@ def replay(manifest: Manifest, turns: Sequence[Turn], summary: Turn | None, coun
     recipe = recipe_from_json(manifest.recipe)
     texts = manifest.texts
     contents = _contents(recipe, turns, summary, count, manifest)
-    contents.hint = texts.get("hint", "")
+    contents.state, contents.hint = texts.get("state", ""), texts.get("hint", "")
+    contents.pins.as_sent(texts.get("pins", ""))
     messages = contents.messages()
     parts = (
         *_own_parts(texts, count),
@@ -76,13 +77,8 @@ def _contents(
 def _standing(recipe: Recipe | None, messages: Sequence[ModelMessage], texts: Mapping[str, str]) -> Standing:
     if recipe is None or not recipe.digest:
         return Standing.UNKNOWN
-    digest = Fingerprints().digest(messages, instructions_of(texts), texts.get("tools", ""))
+    digest = Fingerprints().digest(messages, texts.get("instructions", ""), texts.get("tools", ""))
     return Standing.SAME if digest == recipe.digest else Standing.DIFFERENT
-
-
-def instructions_of(texts: Mapping[str, str]) -> str:
-    """The whole instructions out of a manifest's texts: the state stands in them where it was cut out."""
-    return f"{texts.get('instructions', '')}{texts.get('state', '')}{texts.get('behind_state', '')}"
 
 
 def _missing(manifest: Manifest, recipe: Recipe | None, turns: Sequence[Turn], summary: Turn | None) -> Iterator[str]:
@@ -100,12 +96,7 @@ def _missing(manifest: Manifest, recipe: Recipe | None, turns: Sequence[Turn], s
 
 def _own_parts(texts: Mapping[str, str], count: Count) -> Iterator[SeenPart]:
     """What stands in front of the messages."""
-    for name, segment in (
-        ("tools", Segment.TOOLS),
-        ("instructions", Segment.INSTRUCTIONS),
-        ("state", Segment.STATE),
-        ("behind_state", Segment.INSTRUCTIONS),
-    ):
+    for name, segment in (("tools", Segment.TOOLS), ("instructions", Segment.INSTRUCTIONS)):
         if text := texts.get(name):
             yield SeenPart("loom", name, segment, text, count(text))
 
@@ -121,7 +112,7 @@ def _parts(
             yield _part(part, side, where.get(id(part)), own, count)
 
 
-_OWN = {"receipt": Segment.RECEIPT, "hint": Segment.HINT}
+_OWN = {"receipt": Segment.RECEIPT, "state": Segment.STATE, "pins": Segment.PINS, "hint": Segment.HINT}
 
 
 def _part(part: Any, side: str, origin: Origin | None, own: Mapping[str, Segment], count: Count) -> SeenPart:

@@ -61,9 +61,10 @@ class Window:
         self._meter.set_floor(tools=tools, instructions=instructions, memory=memory)
 
     def set_state(self, text: str) -> None:
-        """The session state's YAML as the instructions carry it. Call it between exchanges only: it stands in front
-        of everything that a provider could otherwise reuse from its cache."""
+        """What is sent of the session state. Call it between exchanges only: it stands beside the person's message, in
+        front of every step of the exchange, which a provider could otherwise reuse from its cache."""
         self._meter.set_state(text)
+        self._contents.state = text
 
     def set_hint(self, text: str) -> None:
         """What goes beside the newest message of the person; forgotten when the next exchange begins."""
@@ -192,7 +193,7 @@ class Window:
         texts = {
             "state": self._meter.state,
             "receipt": self._contents.head,
-            "pins": self._contents.pins_look().summary,
+            "pins": self._contents.pins_look().text,
             "hint": self._contents.hint,
         }
         return Assembly(

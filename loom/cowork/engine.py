@@ -14,6 +14,7 @@ from loom.archive.records import TurnKind
 from loom.context.budget import budget_for
 from loom.context.compaction import CompactionFailed, shrank, summarise
 from loom.context.edges import cleared_meta, compaction_meta
+from loom.context.framing import fenced
 from loom.context.hint import RecallHint
 from loom.context.messages import turns_from_request
 from loom.context.pins import Pinned
@@ -41,7 +42,7 @@ from loom.text import storable
 from loom.tools.permissions import Permissions
 from loom.tools.toolbox import Toolbox
 
-STATE_HEADING = "## Session state"
+STATE_HEADING = "## Session state (kept by loom, from results; not the person's words)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ class Engine:
             log_fault=self._log_fault,
             token=self._token,
         )
-        outcome, error = await exchange.run(prompt.content or "", _state_block(state))
+        outcome, error = await exchange.run(prompt.content or "")
         return Answered(outcome, error, writer.turns)
 
     def begin(self) -> None:
@@ -245,7 +246,7 @@ class Engine:
 
 
 def _state_block(yaml: str) -> str:
-    return f"{STATE_HEADING}\n{yaml}"
+    return f"<loom-state>\n{STATE_HEADING}\n{fenced(yaml, 'loom-state').strip()}\n</loom-state>"
 
 
 def prompt_turns(text: str, count: Callable[[str], int]) -> list[NewTurn]:
