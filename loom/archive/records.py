@@ -278,6 +278,13 @@ class RequestLine(Row):
     summary: int
     """The turn of the summary that stood in it; 0 without one."""
 
+    @property
+    def cached_share(self) -> float | None:
+        """The share of its input that came from the provider's cache, 0 to 1; None when the provider did not say."""
+        if not self.reported_tokens or self.cache_read_tokens is None:
+            return None
+        return min(1.0, self.cache_read_tokens / self.reported_tokens)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:

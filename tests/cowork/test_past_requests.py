@@ -9,9 +9,10 @@ import pytest
 
 from loom.archive.records import TurnKind
 from loom.config import Settings
+from loom.context.course import evictions
 from loom.context.seen import SeenRequest, Standing
 from loom.context.usage import Segment
-from loom.cowork.past_requests import NoSuchRequest, PastRequests, evictions, request_at_turn
+from loom.cowork.past_requests import NoSuchRequest, PastRequests, request_at_turn
 from loom.cowork.workbench import Workbench
 from loom.locations import Locations
 from tests.cowork.conftest import Start, Talk
