@@ -156,23 +156,23 @@ def _clean(
     """Get the deleted text out of the log and the file: whether that went to the end, and the samples that other
     sessions have too."""
     try:
-        emptied = _empty_log(connection, archive)
+        emptied = _empty_log(connection)
         found = _stands_in(archive, samples)
         shared = set(_shared(connection, found))
         if emptied and any(sample not in shared for sample in found):
             # What pages kept between their cells from earlier days goes when the file is written anew.
             progress("writing the archive anew", 0, 0)
             connection.execute("VACUUM")
-            emptied = _empty_log(connection, archive)
+            emptied = _empty_log(connection)
     except (sqlite3.Error, OSError):
         # The session is gone already; what is still in the files is found, and said, below.
         return False, set()
     return emptied, shared
 
 
-def _empty_log(connection: sqlite3.Connection, archive: Path) -> bool:
+def _empty_log(connection: sqlite3.Connection) -> bool:
     for _ in range(_TRIES):
-        if checkpoint(connection, archive):
+        if checkpoint(connection, empty=True).whole:
             return True
         time.sleep(_BETWEEN)
     return False

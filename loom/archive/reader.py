@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from loom.archive import drafts, manifests, reading, sessions
 from loom.archive.access import Access
@@ -16,6 +17,7 @@ from loom.archive.records import (
     ExchangeSize,
     Manifest,
     RequestLine,
+    Revision,
     Role,
     SearchHit,
     SearchPage,
@@ -25,6 +27,10 @@ from loom.archive.records import (
 )
 from loom.archive.resolve import resolve
 from loom.archive.workspaces import Workspace, identify
+
+if TYPE_CHECKING:
+    # All of search: not needed to paint.
+    from loom.archive.search.revisions import Reading
 
 
 class ArchiveReader:
@@ -174,6 +180,36 @@ class ArchiveReader:
             tools=tools,
             before=before,
             after=after,
+        )
+
+    async def find_revisions(
+        self,
+        hits: Sequence[SearchHit],
+        query: str,
+        reading: Reading,
+        *,
+        session_id: str | None = None,
+        workspace: Path | str | None = None,
+    ) -> dict[tuple[str, int], Revision]:
+        """For the best of the hits of a query: the newest later message of the user's, in the same scope, that takes
+        back what the hit says, by the hit's session and turn."""
+        from loom.archive.search.revisions import revisions_of  # imports all of search
+
+        place = None if workspace is None else (await self._identify(workspace)).path
+        found = tuple(hits)
+        return await self._finder.ask(
+            lambda c: revisions_of(c, found, query, reading, session_id=session_id, workspace=place)
+        )
+
+    async def nearest_words(
+        self, query: str, *, session_id: str | None = None, workspace: Path | str | None = None, limit: int = 5
+    ) -> tuple[str, ...]:
+        """Words that are in the scope and spelt nearly like those of the query, the most similar first."""
+        from loom.archive.search.nearest import nearest_words  # imports all of search
+
+        place = None if workspace is None else (await self._identify(workspace)).path
+        return await self._finder.ask(
+            lambda c: nearest_words(c, query, session_id=session_id, workspace=place, limit=limit)
         )
 
     # Drafts and manifests

@@ -228,6 +228,18 @@ class SearchPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Revision(Row):
+    """A later message of the user's that takes back what a found turn says."""
+
+    session_id: str
+    session_reference: str
+    turn_number: int
+    created_at: str
+    passage: str
+    """The words that take it back, as written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest(Row):
     """What one request to the model was made of."""
 
@@ -243,8 +255,8 @@ class Manifest(Row):
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
-    """What stood in the request and is no turn: `instructions`, `tools`, `state`, `receipt`, `hint`. On disk, words
-    that are those of the request before are a reference to it."""
+    """What stood in the request and is no turn: `instructions`, `tools`, `state`, `receipt`, `pins`, `hint`. On
+    disk, words that are those of the request before are a reference to it."""
     estimated_tokens: int
     """Input tokens by our own count, before any word from the provider."""
     reported_tokens: int | None

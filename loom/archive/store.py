@@ -15,7 +15,6 @@ from typing import Any
 
 from loom.archive import clock, drafts, manifests, sessions
 from loom.archive.appends import Appended, Appender
-from loom.archive.checkpoints import checkpoint
 from loom.archive.errors import UnknownSession
 from loom.archive.hops import unbroken
 from loom.archive.reader import ArchiveReader
@@ -51,10 +50,12 @@ class ConversationStore(ArchiveReader):
 
         Closing again does nothing, but wait for a closing that is under way.
         """
-        await unbroken(self._close())
+        await unbroken(asyncio.ensure_future(self._close()))
 
     async def _close(self) -> None:
         async with self._closing:
+            # What is still being stored wakes the finder when it is done.
+            await self._access.finish()
             try:
                 await self._finder.close()
             finally:
@@ -63,7 +64,7 @@ class ConversationStore(ArchiveReader):
 
     async def checkpoint(self) -> bool:
         """Move the write-ahead log into the database and empty it; False if others are using it just now."""
-        return await self._access.write(lambda c: checkpoint(c, self.path))
+        return await self._access.empty_log()
 
     # Sessions
 

@@ -1,5 +1,5 @@
-"""What is in the window besides the floor: the exchanges, what stands in front of them, what stands beside the newest
-message (state and hint)."""
+"""What is in the window besides the floor: the exchanges, what stands in front of them, and what stands beside the
+newest message (state, pins, hint)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from loom.context.edges import Beginning, Edges
 from loom.context.framing import framed_summary
 from loom.context.held import HeldExchange, Origin, View, request_of
 from loom.context.measure import PART_OVERHEAD, Count
+from loom.context.pins import Pins, PinsLook
 from loom.context.receipts import words_for_the_model
 from loom.context.repair import repair
 from loom.context.trimming import TrimRules
@@ -27,6 +28,7 @@ class Contents:
         self.beginning = Beginning()
         self.state = ""
         self.hint = ""
+        self.pins = Pins(rules.preview_tokens, count)
         self._rules = rules
         self._count = count
 
@@ -81,6 +83,7 @@ class Contents:
     def recount(self) -> None:
         for held in self.held:
             held.recount()
+        self.pins.recount()
 
     def views(self, edges: Edges | None = None) -> list[View]:
         """How each exchange looks, oldest first."""
@@ -117,43 +120,61 @@ class Contents:
     def hint_tokens(self) -> int:
         return self._count(self.hint) + PART_OVERHEAD if self.hint else 0
 
+    def pins_look(self, edges: Edges | None = None) -> PinsLook:
+        """The pins that do not stand among the exchanges, seen from these edges (now, if None)."""
+        edges = edges or self.edges
+        return self.pins.look(tuple(turn for turn in self.pins.turns if not self._stands(turn, edges)))
+
+    def _stands(self, turn: int, edges: Edges) -> bool:
+        return any(held.first_turn <= turn <= held.last_turn and held.shows(turn, edges) for held in self.held)
+
     def tokens(self, edges: Edges | None = None) -> int:
         """Tokens of everything here, seen from these edges (now, if None)."""
         edges = edges or self.edges
         views = sum(view.tokens for view in self.views(edges))
-        return self.head_tokens(edges.left_to) + self.hint_tokens() + views
+        return self.head_tokens(edges.left_to) + self.hint_tokens() + self.pins_look(edges).tokens + views
 
     def segments(self) -> dict[Segment, int]:
         """The same tokens by segment."""
-        found = {Segment.RECEIPT: self.head_tokens(self.edges.left_to), Segment.HINT: self.hint_tokens()}
+        found = {
+            Segment.RECEIPT: self.head_tokens(self.edges.left_to),
+            Segment.PINS: self.pins_look().tokens,
+            Segment.HINT: self.hint_tokens(),
+        }
         for view in self.views():
             for segment, tokens in view.segments.items():
                 found[segment] = found.get(segment, 0) + tokens
         return found
 
-    def messages(self) -> list[ModelMessage]:
-        """Everything as one valid conversation.
+    @property
+    def beside(self) -> list[str]:
+        """What stands beside the person's newest message, in its order."""
+        return [text for text in (self.state, self.pins_look().text, self.hint) if text]
 
-        State and hint stand beside the person's newest message: what is in front of it is then the same from exchange
-        to exchange, and a provider's prompt cache holds.
+    def messages(self, beside: Sequence[str] | None = None) -> list[ModelMessage]:
+        """Everything as one valid conversation, with `beside` in the place of what stands beside the newest message.
+
+        State, pins and hint stand there: what is in front of them is then the same from exchange to exchange, and a
+        provider's prompt cache holds.
         """
         views = self.views()
         messages: list[ModelMessage] = [message for view in views[:-1] for message in view.messages]
         clean = _seams_are_clean(views)
         current = list(views[-1].messages) if views else []
         first = current[0] if current else None
-        beside = [part for text in (self.state, self.hint) if text for part in request_of(text, first).parts]
-        if beside and isinstance(first, ModelRequest):
-            current[0] = replace(first, parts=[*first.parts, *beside])
-        elif beside and first is not None:
-            current.insert(0, ModelRequest(parts=beside, timestamp=first.timestamp))
+        said = self.beside if beside is None else beside
+        added = [part for text in said for part in request_of(text, first).parts]
+        if added and isinstance(first, ModelRequest):
+            current[0] = replace(first, parts=[*first.parts, *added])
+        elif added and first is not None:
+            current.insert(0, ModelRequest(parts=added, timestamp=first.timestamp))
         messages += current
         if head := self.head:
-            said = request_of(head, messages[0] if messages else None)
+            front = request_of(head, messages[0] if messages else None)
             if messages and isinstance(opening := messages[0], ModelRequest):
-                messages[0] = replace(opening, parts=[*said.parts, *opening.parts])
+                messages[0] = replace(opening, parts=[*front.parts, *opening.parts])
             else:
-                messages.insert(0, said)
+                messages.insert(0, front)
         return messages if clean else repair(messages)
 
 

@@ -169,6 +169,13 @@ class HeldExchange:
     def _clipped(self, edges: Edges) -> Edges:
         return Edges(*(self._clip(edge) for edge in (edges.left_to, edges.short_to, edges.mark_to)))
 
+    def shows(self, turn: int, edges: Edges) -> bool:
+        """Whether the turn stands in the window from these edges, and its output not shortened."""
+        if turn not in self.view(edges).turns:
+            return False
+        level = _level(turn, edges)
+        return not level or self._trimmed.get((turn, level)) is self._trimmed.get((turn, 0))
+
     def _clip(self, edge: int) -> int:
         return min(max(edge, self.first_turn - 1), self.last_turn)
 
@@ -206,8 +213,7 @@ class HeldExchange:
 
     def _trim_part(self, part: Any, turn: int, edges: Edges) -> Any:
         if isinstance(part, ToolReturnPart):
-            level = 2 if turn <= edges.mark_to else 1 if turn <= edges.short_to else 0
-            return self._trim_result(part, turn, level)
+            return self._trim_result(part, turn, _level(turn, edges))
         if isinstance(part, UserPromptPart) and self._prompt_tokens is not None:
             newest = self.prompt
             if newest is not None and newest[0] == turn:
@@ -236,6 +242,11 @@ class HeldExchange:
             short, before = marked(part, call, turn, self._count), self._trim_result(part, turn, 1)
         # Settings may make a "shorter" form longer than the one before it.
         return short if len(result_text(short)) < len(result_text(before)) else before
+
+
+def _level(turn: int, edges: Edges) -> int:
+    """How far a tool result of this turn is cut: 0 previewed, 1 shortened, 2 a marker."""
+    return 2 if turn <= edges.mark_to else 1 if turn <= edges.short_to else 0
 
 
 def segment_of(part: Any) -> Segment:
