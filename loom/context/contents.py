@@ -1,5 +1,5 @@
-"""What is in the window besides the floor: the exchanges, what stands in front of them, what stands beside the newest
-message (state, pins and hint)."""
+"""What is in the window besides the floor: the exchanges, what stands in front of them, and what stands beside the
+newest message (state, pins, hint)."""
 
 from __future__ import annotations
 
@@ -146,30 +146,35 @@ class Contents:
                 found[segment] = found.get(segment, 0) + tokens
         return found
 
-    def messages(self) -> list[ModelMessage]:
-        """Everything as one valid conversation.
+    @property
+    def beside(self) -> list[str]:
+        """What stands beside the person's newest message, in its order."""
+        return [text for text in (self.state, self.pins_look().text, self.hint) if text]
 
-        State, pins and hint stand right before the person's newest message, whose words come last: what is in front
-        of them is the same from exchange to exchange, and a provider's prompt cache holds.
+    def messages(self, beside: Sequence[str] | None = None) -> list[ModelMessage]:
+        """Everything as one valid conversation, with `beside` in the place of what stands beside the newest message.
+
+        State, pins and hint stand there, right before the person's words, which come last: what is in front of them is
+        the same from exchange to exchange, and a provider's prompt cache holds.
         """
         views = self.views()
         messages: list[ModelMessage] = [message for view in views[:-1] for message in view.messages]
         clean = _seams_are_clean(views)
         current = list(views[-1].messages) if views else []
         first = current[0] if current else None
-        texts = (self.state, self.pins_look().text, self.hint)
-        beside = [part for text in texts if text for part in request_of(text, first).parts]
-        if beside and isinstance(first, ModelRequest):
-            current[0] = replace(first, parts=[*beside, *first.parts])
-        elif beside and first is not None:
-            current.insert(0, ModelRequest(parts=beside, timestamp=first.timestamp))
+        said = self.beside if beside is None else beside
+        added = [part for text in said for part in request_of(text, first).parts]
+        if added and isinstance(first, ModelRequest):
+            current[0] = replace(first, parts=[*added, *first.parts])
+        elif added and first is not None:
+            current.insert(0, ModelRequest(parts=added, timestamp=first.timestamp))
         messages += current
         if head := self.head:
-            said = request_of(head, messages[0] if messages else None)
+            front = request_of(head, messages[0] if messages else None)
             if messages and isinstance(opening := messages[0], ModelRequest):
-                messages[0] = replace(opening, parts=[*said.parts, *opening.parts])
+                messages[0] = replace(opening, parts=[*front.parts, *opening.parts])
             else:
-                messages.insert(0, said)
+                messages.insert(0, front)
         return messages if clean else repair(messages)
 
 

@@ -22,6 +22,8 @@ from loom.context.seen import SeenPart, SeenRequest, Standing
 from loom.context.trimming import TrimRules
 from loom.context.usage import Segment
 
+BESIDE = ("state", "pins", "hint")
+"""The texts that stand beside the newest message, in that order."""
 _WHOLE = TrimRules(preview_tokens=0, trim_chars=0)
 
 
@@ -34,9 +36,7 @@ def replay(manifest: Manifest, turns: Sequence[Turn], summary: Turn | None, coun
     recipe = recipe_from_json(manifest.recipe)
     texts = manifest.texts
     contents = _contents(recipe, turns, summary, count, manifest)
-    contents.state, contents.hint = texts.get("state", ""), texts.get("hint", "")
-    contents.pins.as_sent(texts.get("pins", ""))
-    messages = contents.messages()
+    messages = contents.messages([texts[name] for name in BESIDE if texts.get(name)])
     parts = (
         *_own_parts(texts, count),
         *_parts(messages, list(contents.origins()), texts, count),

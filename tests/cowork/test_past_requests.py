@@ -9,9 +9,10 @@ import pytest
 
 from loom.archive.records import TurnKind
 from loom.config import Settings
+from loom.context.course import evictions
 from loom.context.seen import SeenRequest, Standing
 from loom.context.usage import Segment
-from loom.cowork.past_requests import NoSuchRequest, PastRequests, evictions, request_at_turn
+from loom.cowork.past_requests import NoSuchRequest, PastRequests, request_at_turn
 from loom.cowork.workbench import Workbench
 from loom.locations import Locations
 from tests.cowork.conftest import Start, Talk
@@ -87,6 +88,16 @@ async def test_it_shows_the_pins_as_they_were(small: Workbench, start: Start, wo
         pins = "".join(part.text for part in seen.parts if part.segment is Segment.PINS)
         assert ("the port is 8123" in pins) == (line.exchange > 1)
         assert ("list the files" in pins) == (line.exchange == 2)
+
+
+async def test_pins_are_seen_where_they_stood(small: Workbench, start: Start, workspace: Path) -> None:
+    talk = await busy_session(start, small, workspace)
+    await talk.session.pin_turn(1)
+    await talk.say("list the files")
+    requests = past(talk, small)
+    newest = await requests.seen((await requests.lines())[-1].request)
+    assert (newest.standing, newest.missing) == (Standing.SAME, ())
+    assert ["read a.txt" in part.text for part in newest.parts if part.segment is Segment.PINS] == [True]
 
 
 async def test_it_shows_the_state_as_it_was(small: Workbench, start: Start, workspace: Path) -> None:
