@@ -35,6 +35,7 @@ def replay(manifest: Manifest, turns: Sequence[Turn], summary: Turn | None, coun
     texts = manifest.texts
     contents = _contents(recipe, turns, summary, count, manifest)
     contents.hint = texts.get("hint", "")
+    contents.pins.put(texts.get("pins", ""))
     messages = contents.messages()
     parts = (
         *_own_parts(texts, count),
@@ -121,7 +122,7 @@ def _parts(
             yield _part(part, side, where.get(id(part)), own, count)
 
 
-_OWN = {"receipt": Segment.RECEIPT, "hint": Segment.HINT}
+_OWN = {"receipt": Segment.RECEIPT, "pins": Segment.PINS, "hint": Segment.HINT}
 
 
 def _part(part: Any, side: str, origin: Origin | None, own: Mapping[str, Segment], count: Count) -> SeenPart:

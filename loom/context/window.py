@@ -192,7 +192,7 @@ class Window:
         texts = {
             "state": self._meter.state,
             "receipt": self._contents.head,
-            "pins": self._contents.pins_look().summary,
+            "pins": self._contents.pins_look().text,
             "hint": self._contents.hint,
         }
         return Assembly(

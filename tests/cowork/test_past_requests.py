@@ -151,3 +151,17 @@ async def test_a_request_that_never_was_is_refused_in_words(start: Start, bench:
     await talk.say("list the files")
     with pytest.raises(NoSuchRequest, match="from 1 to"):
         await past(talk, bench).seen(99)
+
+
+async def test_a_request_with_pins_comes_back_with_them(small: Workbench, start: Start, workspace: Path) -> None:
+    talk = await busy_session(start, small, workspace)
+    await talk.session.pin_turn(1)
+    words_pinned = await talk.session.pin_text("Metric units.")
+    await talk.say("list the files")
+    await talk.session.unpin(words_pinned)
+    requests = past(talk, small)
+    seen = await requests.seen((await requests.lines())[-1].request)
+    assert seen.standing is Standing.SAME
+    pins = [part for part in seen.parts if part.segment is Segment.PINS]
+    assert [part.side for part in pins] == ["loom"]
+    assert "read a.txt" in pins[0].text and "Metric units." in pins[0].text
