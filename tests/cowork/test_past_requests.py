@@ -90,16 +90,6 @@ async def test_it_shows_the_pins_as_they_were(small: Workbench, start: Start, wo
         assert ("list the files" in pins) == (line.exchange == 2)
 
 
-async def test_pins_are_seen_where_they_stood(small: Workbench, start: Start, workspace: Path) -> None:
-    talk = await busy_session(start, small, workspace)
-    await talk.session.pin_turn(1)
-    await talk.say("list the files")
-    requests = past(talk, small)
-    newest = await requests.seen((await requests.lines())[-1].request)
-    assert (newest.standing, newest.missing) == (Standing.SAME, ())
-    assert ["read a.txt" in part.text for part in newest.parts if part.segment is Segment.PINS] == [True]
-
-
 async def test_it_shows_the_state_as_it_was(small: Workbench, start: Start, workspace: Path) -> None:
     talk = await busy_session(start, small, workspace)
     requests = past(talk, small)
