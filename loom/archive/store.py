@@ -195,6 +195,8 @@ class ConversationStore(ArchiveReader):
     async def recover_draft(self, session_id: str) -> list[Turn]:
         """Make interrupted turns of a draft that a crash left; gives them. Nothing while another store has the
         session: it is still writing there."""
+        if await self.get_draft(session_id) is None:
+            return []
 
         def recover(connection: sqlite3.Connection) -> Appended:
             draft = drafts.get_draft(connection, session_id)
