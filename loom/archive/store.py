@@ -62,9 +62,10 @@ class ConversationStore(ArchiveReader):
                 await asyncio.to_thread(self._leases.release_all)
                 await self._access.close()
 
-    async def checkpoint(self) -> bool:
-        """Move the write-ahead log into the database and empty it; False if others are using it just now."""
-        return await self._access.empty_log()
+    async def checkpoint(self, *, empty: bool = True) -> bool:
+        """Move the write-ahead log into the database, and empty it unless told otherwise; False if others are using
+        it just now. loom does this by itself, in pauses."""
+        return await self._access.checkpoint(empty=empty)
 
     # Sessions
 
