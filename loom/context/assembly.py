@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pydantic_ai.messages import ModelMessage
 
 from loom.context.receipts import Receipt
+from loom.context.recipes import Recipe
 from loom.context.usage import Segment
 
 
@@ -25,7 +26,9 @@ class Assembly:
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
-    """What is in the request and is no turn: `state`, `receipt`, `hint`."""
+    """What is in the request and is no turn: `state`, `receipt`, `pins`, `hint`."""
+    recipe: Recipe
+    """How it is put together again; a manifest keeps it."""
     receipt: Receipt | None
     """Set when exchanges left because of this request: store its turn and tell the person."""
     notice: str | None

@@ -8,7 +8,8 @@ looks as it did.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from loom.archive.records import Turn, TurnKind
@@ -28,6 +29,12 @@ class Edges:
     def meta(self) -> str:
         """As kept on a receipt's row."""
         return json.dumps(asdict(self))
+
+    @classmethod
+    def of(cls, numbers: Mapping[str, int]) -> Edges:
+        """The edges by name; names that this version does not know are left out."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: number for name, number in numbers.items() if name in known})
 
 
 def compaction_meta(to_turn: int) -> str:

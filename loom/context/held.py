@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -38,6 +38,17 @@ class View:
     tokens: int
     turns: tuple[int, ...]
     """Turn numbers in it, ascending."""
+    call_ids: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A part of a request, and the turn that it is from."""
+
+    part: Any
+    turn: int
+    whole: bool
+    """False when it is shown shorter than the archive has it."""
 
 
 class HeldExchange:
@@ -51,7 +62,9 @@ class HeldExchange:
         self._messages: list[WindowMessage] = []
         self._calls: dict[str, ToolCallPart] = {}
         self._trimmed: dict[tuple[int, int], ToolReturnPart] = {}
+        self._cut_prompts: dict[tuple[int, int], UserPromptPart] = {}
         self._view: tuple[Edges, View] | None = None
+        self._asked: Edges | None = None
         self._prompt_tokens: int | None = None
 
     @property
@@ -76,6 +89,7 @@ class HeldExchange:
     def recount(self) -> None:
         """Forget every count: the counter has become better."""
         self._trimmed.clear()
+        self._cut_prompts.clear()
         self._view = None
 
     @property
@@ -93,6 +107,11 @@ class HeldExchange:
         found = self.prompt
         whole = self._count(prompt_text(found[1])) if found else 0
         return whole if self._prompt_tokens is None else min(whole, self._prompt_tokens)
+
+    @property
+    def cut(self) -> int | None:
+        """The tokens to which the person's message is cut; None if it is not."""
+        return self._prompt_tokens
 
     def cut_prompt(self, tokens: int | None) -> None:
         """Show the person's message in at most so many tokens; None shows it whole."""
@@ -131,10 +150,31 @@ class HeldExchange:
 
     def view(self, edges: Edges) -> View:
         """How the exchange looks from these edges. Pure in its rows and the edges."""
-        clipped = Edges(*(self._clip(edge) for edge in (edges.left_to, edges.short_to, edges.mark_to)))
+        if self._view is not None and self._asked is edges:
+            return self._view[1]
+        clipped = self._clipped(edges)
         if self._view is None or self._view[0] != clipped:
             self._view = clipped, self._look(clipped)
+        self._asked = edges
         return self._view[1]
+
+    def origins(self, edges: Edges) -> Iterator[Origin]:
+        """The parts of that view before it was made valid for every provider, each with its turn."""
+        clipped = self._clipped(edges)
+        for held in self._shown(clipped.left_to):
+            look = self._trim(held, clipped)
+            for part, whole, turn in zip(look.parts, held.message.parts, held.part_turns, strict=True):
+                yield Origin(part, turn, part is whole)
+
+    def _clipped(self, edges: Edges) -> Edges:
+        return Edges(*(self._clip(edge) for edge in (edges.left_to, edges.short_to, edges.mark_to)))
+
+    def shows(self, turn: int, edges: Edges) -> bool:
+        """Whether the turn stands in the window from these edges, and its output not shortened."""
+        if turn not in self.view(edges).turns:
+            return False
+        level = _level(turn, edges)
+        return not level or self._trimmed.get((turn, level)) is self._trimmed.get((turn, 0))
 
     def _clip(self, edge: int) -> int:
         return min(max(edge, self.first_turn - 1), self.last_turn)
@@ -149,7 +189,8 @@ class HeldExchange:
                 segment = segment_of(part)
                 segments[segment] = segments.get(segment, 0) + part_tokens(part, self._count)
         turns = sorted({turn for message in shown for turn in message.part_turns})
-        return View(messages, segments, sum(segments.values()), tuple(turns))
+        calls = frozenset(part.tool_call_id for m in messages for part in m.parts if isinstance(part, ToolCallPart))
+        return View(messages, segments, sum(segments.values()), tuple(turns), calls)
 
     def _shown(self, left_to: int) -> list[WindowMessage]:
         if left_to < self.first_turn:
@@ -172,13 +213,18 @@ class HeldExchange:
 
     def _trim_part(self, part: Any, turn: int, edges: Edges) -> Any:
         if isinstance(part, ToolReturnPart):
-            level = 2 if turn <= edges.mark_to else 1 if turn <= edges.short_to else 0
-            return self._trim_result(part, turn, level)
+            return self._trim_result(part, turn, _level(turn, edges))
         if isinstance(part, UserPromptPart) and self._prompt_tokens is not None:
             newest = self.prompt
             if newest is not None and newest[0] == turn:
-                return cut_prompt(part, turn, self._prompt_tokens, self._count)
+                return self._cut_prompt(part, turn, self._prompt_tokens)
         return part
+
+    def _cut_prompt(self, part: UserPromptPart, turn: int, tokens: int) -> UserPromptPart:
+        known = self._cut_prompts.get((turn, tokens))
+        if known is None:
+            known = self._cut_prompts[turn, tokens] = cut_prompt(part, turn, tokens, self._count)
+        return known
 
     def _trim_result(self, part: ToolReturnPart, turn: int, level: int) -> ToolReturnPart:
         known = self._trimmed.get((turn, level))
@@ -196,6 +242,11 @@ class HeldExchange:
             short, before = marked(part, call, turn, self._count), self._trim_result(part, turn, 1)
         # Settings may make a "shorter" form longer than the one before it.
         return short if len(result_text(short)) < len(result_text(before)) else before
+
+
+def _level(turn: int, edges: Edges) -> int:
+    """How far a tool result of this turn is cut: 0 previewed, 1 shortened, 2 a marker."""
+    return 2 if turn <= edges.mark_to else 1 if turn <= edges.short_to else 0
 
 
 def segment_of(part: Any) -> Segment:

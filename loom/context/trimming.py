@@ -42,15 +42,22 @@ def previewed(part: ToolReturnPart, turn: int, rules: TrimRules, count: Count) -
     if not rules.preview_tokens or part.tool_name == RECALL_TOOL:
         return part
     text = result_text(part)
-    tokens = count(text)
-    if tokens <= rules.preview_tokens:
-        return part
-    chars = int(len(text) * rules.preview_tokens / tokens * 0.95)
+    shown = cut_to(text, turn, rules.preview_tokens, count)
+    return part if shown is text else replace(part, content=shown)
+
+
+def cut_to(text: str, turn: int, tokens: int, count: Count) -> str:
+    """The text of this turn in at most so many tokens: whole lines of its head and tail, and between them how much is
+    not shown and where it is. A text that fits is given back as it is."""
+    whole = count(text)
+    if whole <= tokens:
+        return text
+    chars = int(len(text) * tokens / whole * 0.95)
     shown = _cut(text, chars, _between(text, turn, count))
-    while count(shown) > rules.preview_tokens and chars > 0:
+    while count(shown) > tokens and chars > 0:
         chars = chars * 4 // 5 - 1
         shown = _cut(text, max(0, chars), _between(text, turn, count))
-    return replace(part, content=shown)
+    return shown
 
 
 def shortened(

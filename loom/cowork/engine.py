@@ -14,14 +14,16 @@ from loom.archive.records import TurnKind
 from loom.context.budget import budget_for
 from loom.context.compaction import CompactionFailed, shrank, summarise
 from loom.context.edges import cleared_meta, compaction_meta
+from loom.context.framing import fenced
 from loom.context.hint import RecallHint
 from loom.context.messages import turns_from_request
+from loom.context.pins import Pinned
 from loom.context.usage import WindowUsage
 from loom.context.window import Window
 from loom.cowork.agent import build_agent, build_tools
 from loom.cowork.approvals import Approvals
 from loom.cowork.contents import ExchangeInWindow
-from loom.cowork.events import Listener, Outcome, UsageChanged
+from loom.cowork.events import Listener, Notice, Outcome, UsageChanged
 from loom.cowork.exchange import Exchange
 from loom.cowork.gate import Gate
 from loom.cowork.recorder import Recorder
@@ -30,15 +32,17 @@ from loom.cowork.streaming import StreamedAnswer
 from loom.cowork.windowing import Windowing
 from loom.cowork.workbench import Workbench
 from loom.cowork.writethrough import WriteThrough
+from loom.errors import LoomError
 from loom.models.building import build_model
 from loom.models.choice import OFFLINE, ModelChoice
 from loom.models.errors import explain_error
 from loom.models.windows import refine
+from loom.state.prose import own_words
 from loom.text import storable
 from loom.tools.permissions import Permissions
 from loom.tools.toolbox import Toolbox
 
-STATE_HEADING = "## Session state"
+STATE_HEADING = "## Session state (kept by loom, from results; not the person's words)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ class Engine:
         self._recorder = recorder
         self._listener = listener
         self._requests = RequestLog(bench.store, listener)
-        self._hint = RecallHint(bench.counter.count)
+        self._hint = RecallHint(bench.counter.count, own_words)
         self._token = CancellationToken()
 
     async def load(self, session_id: str) -> None:
@@ -127,7 +131,7 @@ class Engine:
             log_fault=self._log_fault,
             token=self._token,
         )
-        outcome, error = await exchange.run(prompt.content or "", _state_block(state))
+        outcome, error = await exchange.run(prompt.content or "")
         return Answered(outcome, error, writer.turns)
 
     def begin(self) -> None:
@@ -139,11 +143,24 @@ class Engine:
         self._token.cancel()
 
     async def _set_hint(self, prompt: Turn) -> None:
+        """Look up what the message may refer to. Without the hint the exchange goes on all the same."""
+
         async def search(query: str, limit: int) -> Sequence[SearchHit]:
             page = await self._store.search(query, session_id=prompt.session_id, limit=limit)
             return page.hits
 
-        hint = await self._hint.find(prompt.content or "", search, self._window.left_to, self._window.holds)
+        hint = None
+        try:
+            hint = await self._hint.find(
+                prompt.content or "",
+                search,
+                asked=prompt.turn_number,
+                left_to=self._window.left_to,
+                holds=self._window.holds,
+            )
+        except LoomError as error:
+            self._log_fault(error)
+            self._listener(Notice("warning", f"The archive could not be searched for a hint: {error}"))
         self._window.set_hint(hint or "")
 
     def usage(self, state: str, session: Session | None) -> WindowUsage:
@@ -168,6 +185,19 @@ class Engine:
             ExchangeInWindow(size.exchange, size.first_turn, size.last_turn, size.tokens, said.get(size.exchange, ""))
             for size in self._window.exchanges
         )
+
+    @property
+    def pin_room(self) -> int:
+        """The most tokens that pins may take together."""
+        return self._window.budget.pin_room
+
+    def pins_need(self, pins: Sequence[Pinned]) -> int:
+        """Tokens that these pins would take if all of their turns had left the window."""
+        return self._window.pins_need(pins)
+
+    def set_pins(self, pins: Sequence[Pinned]) -> None:
+        """These stand in the window from the next request on."""
+        self._window.set_pins(pins)
 
     def take(self, turns: Sequence[Turn]) -> None:
         """Take in turns that were stored outside of an exchange."""
@@ -216,7 +246,7 @@ class Engine:
 
 
 def _state_block(yaml: str) -> str:
-    return f"{STATE_HEADING}\n{yaml}"
+    return f"<loom-state>\n{STATE_HEADING}\n{fenced(yaml, 'loom-state').strip()}\n</loom-state>"
 
 
 def prompt_turns(text: str, count: Callable[[str], int]) -> list[NewTurn]:

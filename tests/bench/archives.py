@@ -66,24 +66,24 @@ def _fill(path: Path, turns: int) -> None:
             appender.append(connection, sessions[i], step, None)
             done += len(step)
             if done % _CHECKPOINT_EVERY < len(step):
-                checkpoint(connection, path)
-        checkpoint(connection, path)
+                checkpoint(connection)
+        checkpoint(connection)
     print(f"{turns:,} turns in {len(lines)} sessions stored in {time.perf_counter() - begun:.0f} s", flush=True)
 
 
 def _index(connection: sqlite3.Connection, path: Path, turns: int) -> None:
     rebuild(connection)
-    checkpoint(connection, path)
+    checkpoint(connection)
     connection.execute("VACUUM")
-    checkpoint(connection, path)
+    checkpoint(connection)
     size = path.stat().st_size
     begun, batches = time.perf_counter(), 0
     while index_batch(connection):
         batches += 1
         if batches % 200 == 0:
-            checkpoint(connection, path)
+            checkpoint(connection)
     took = time.perf_counter() - begun
-    checkpoint(connection, path)
+    checkpoint(connection)
     grown = path.stat().st_size - size
     figures = [f"{turns / took:,.0f}", f"{took / turns * 1e6:.0f}", f"{size / 1e6:,.0f}", f"{grown / 1e6:,.0f}"]
     show(

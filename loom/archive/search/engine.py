@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from loom.archive.database import connect
 from loom.archive.records import SearchPage
@@ -15,6 +17,8 @@ from loom.archive.search.indexer import Indexer
 from loom.archive.search.lookup import search
 from loom.archive.search.request import Request
 from loom.archive.search.tail import TailCache
+
+Answer = TypeVar("Answer")
 
 _WORKERS = 2
 """One for what the person types, one for what the model looks up."""
@@ -87,6 +91,11 @@ class SearchEngine:
             job.abandon()
             raise
 
+    async def ask(self, question: Callable[[sqlite3.Connection, TailCache], Answer]) -> Answer:
+        """What a function reads from the archive, in one snapshot and in a worker thread. It is given what is kept of
+        the turns that wait for the index. Raises as `search` does."""
+        return await asyncio.get_running_loop().run_in_executor(self._workers, self._answer, question)
+
     async def close(self) -> None:
         """Ends indexing after the batch it is at, and closes every connection."""
         await asyncio.to_thread(self._close)
@@ -101,11 +110,26 @@ class SearchEngine:
 
     def _run(self, job: _Job) -> SearchPage:
         job.check()
+        with self._connection() as connection:
+            return job.run(connection, self._indexer, self._cache)
+
+    def _answer(self, question: Callable[[sqlite3.Connection, TailCache], Answer]) -> Answer:
+        with self._connection() as connection:
+            connection.execute("BEGIN")
+            try:
+                return question(connection, self._cache)
+            finally:
+                if connection.in_transaction:
+                    connection.execute("COMMIT")
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """One that no other thread uses meanwhile."""
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         connection = connection or self._connect()
         try:
-            return job.run(connection, self._indexer, self._cache)
+            yield connection
         finally:
             with self._lock:
                 self._idle.append(connection)

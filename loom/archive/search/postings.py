@@ -22,19 +22,25 @@ from loom.archive.search.tail import Column, Tail
 BUDGET = 24_000
 """Postings that the words of a query may read in all; half a microsecond each, and as much to rank them."""
 FIRST = 1_000
-"""Postings that each term may read, whatever the others take; one of fewer is rare."""
+"""Postings that each term may read, whatever the others take, or its share of a third of the budget, if that is less;
+a term of fewer is rare."""
+LEAST_FIRST = 300
 SUPPLEMENT = 2_000
 """Postings of a common term that are read for each of the reasons given above."""
 MAX_SUPPLEMENTED = 4
 """Common terms, the rarest of them, for which that is done: the others say little."""
 MAX_ANCHORS = 4_000
 """Turns with rare terms in which common ones are looked for."""
-MAX_POSTINGS = 20_000
+MAX_POSTINGS = 8_000
 """Turns of a term that is not one of the query's words, newest first."""
+MOST_TOGETHER = 12
+"""Terms that a turn must have together before its text is read."""
 MAX_NAMED = 4_000
 """Turns that are looked at for names, newest first."""
 MAX_NAMES_WITH = 64
 MAX_NAMES_SEEN = 4_000
+MAX_PIECES_SEEN = 1_500
+"""Names that are counted for one piece of a mistyped name."""
 MAX_COMPARED = 128
 """Names that share the most pieces with a mistyped one, compared letter by letter."""
 _TERM = (
@@ -97,8 +103,10 @@ class Postings:
         """Reads the postings of a query's words and CJK pieces, so that `places` gives them at once."""
         columns: list[tuple[Column, str]] = [("words", word) for word in words]
         columns += [("parts", part) for part in (*words, *pieces)]
+        first = min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
         for column, term in columns:
-            self._found[column, term] = self._first(column, term)
+            rows, whole = self._rows(f"{column} : {_quoted(term)}", first)
+            self._found[column, term] = _Found(set(rows), self._estimate(rows, whole), whole)
         self._read_on()
         self._supplement()
         for (column, term), found in self._found.items():
@@ -106,16 +114,13 @@ class Postings:
             found.places |= in_tail
             found.turns += len(in_tail)
 
-    def places(self, column: Column, term: str) -> set[int]:
-        """The turns in scope that have a term: all of them if they are few, else as the head of this module says."""
+    def places(self, column: Column, term: str, limit: int = MAX_POSTINGS) -> set[int]:
+        """The turns in scope that have a term: of a word that was `read` as the head of this module says, else the
+        newest `limit` (and those that wait for the index)."""
         known = self._found.get((column, term))
         if known is not None:
             return known.places
-        return self._newest(f"{column} : {_quoted(term)}", MAX_POSTINGS) | set(self._tail.places(column, term))
-
-    def partly_known(self) -> list[str]:
-        """The words whose turns are not all known."""
-        return list(dict.fromkeys(term for (_, term), found in self._found.items() if not found.whole))
+        return self._newest(f"{column} : {_quoted(term)}", limit) | set(self._tail.places(column, term))
 
     def turns_with(self, term: str) -> int:
         """About how many turns in scope have a word, alone or within an identifier: more than `places` gives where
@@ -140,10 +145,15 @@ class Postings:
         return found.union(*(self._tail.places("names", name) for name in names))
 
     def with_all(self, words: Sequence[str], parts: Sequence[str], limit: int) -> set[int]:
-        """The turns in scope that have every word, alone or within an identifier, and every part: the newest
-        `limit`, and as many of those that have a rare word of the query besides."""
-        wanted = [f"{{words parts}} : {_quoted(word)}" for word in words]
-        wanted += [f"parts : {_quoted(part)}" for part in parts]
+        """Turns in scope that have every word, alone or within an identifier, and every part, and maybe some that
+        lack a few of them: the newest `limit`, and as many of those that have a rare word of the query besides."""
+        rare = self._where_whole(words, parts)
+        if rare is not None and len(rare) <= limit:
+            return rare
+        # The others tell the turns apart as well as all would, and the index reads each that is asked for.
+        words = [word for word in words if ("words", word) in self._found] or words
+        wanted = [f"{{words parts}} : {_quoted(word)}" for word in words[:MOST_TOGETHER]]
+        wanted += [f"parts : {_quoted(part)}" for part in parts[:MOST_TOGETHER]]
         if not wanted:
             return set()
         match = " AND ".join(wanted)
@@ -151,6 +161,18 @@ class Postings:
         if len(found) >= limit:
             found |= self._beside(match, limit, without=frozenset((*words, *parts)))
         return found | set(self._tail.with_all(words, parts))
+
+    def _where_whole(self, words: Iterable[str], parts: Iterable[str]) -> set[int] | None:
+        """The turns that have all of those terms whose turns are all known; None if there is none of these."""
+        known: set[int] | None = None
+        columns: list[tuple[tuple[Column, ...], str]] = [(("words", "parts"), word) for word in words]
+        columns += [(("parts",), part) for part in parts]
+        for either, term in columns:
+            found = [self._found[column, term] for column in either if (column, term) in self._found]
+            if len(found) == len(either) and all(one.whole for one in found):
+                places = set[int]().union(*(one.places for one in found))
+                known = places if known is None else known & places
+        return known
 
     def narrowed(self, limit: int) -> set[int]:
         """The newest turns in scope that may pass the filters."""
@@ -218,7 +240,7 @@ class Postings:
             return {}
         counts: Counter[int] = Counter()
         for piece in pieces:
-            counts.update(chain.from_iterable(self._connection.execute(_PIECE, (_quoted(piece), MAX_NAMES_SEEN))))
+            counts.update(chain.from_iterable(self._connection.execute(_PIECE, (_quoted(piece), MAX_PIECES_SEEN))))
         most = dict(counts.most_common(MAX_COMPARED * 2))
         asked = "[" + ",".join(map(str, most)) + "]"
         return {row[1]: most[row[0]] for row in self._connection.execute(_NAMES, (asked,))}
@@ -233,19 +255,15 @@ class Postings:
 
     # How many postings are read
 
-    def _first(self, column: Column, term: str) -> _Found:
-        rows, whole = self._rows(f"{column} : {_quoted(term)}", FIRST)
-        return _Found(set(rows), self._estimate(rows, whole), whole)
-
     def _read_on(self) -> None:
         """Shares what is left of the budget among the terms that were not read whole."""
         common = [(key, found) for key, found in self._found.items() if not found.whole]
         left = BUDGET - sum(len(found.places) for found in self._found.values())
         share = left // len(common) if common else 0
-        if share < FIRST * 2:
-            return
         for (column, term), found in common:
-            rows, found.whole = self._rows(f"{column} : {_quoted(term)}", FIRST + share)
+            if share < 2 * len(found.places):
+                return
+            rows, found.whole = self._rows(f"{column} : {_quoted(term)}", share)
             found.places.update(rows)
             found.turns = self._estimate(rows, found.whole)
 

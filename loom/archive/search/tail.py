@@ -81,6 +81,9 @@ class Tail:
             if parts <= entry.terms.parts and words <= entry.terms.words | entry.terms.parts:
                 yield place
 
+    def words(self) -> set[str]:
+        return {word for entry in self.entries.values() for word in entry.terms.words}
+
     def names(self) -> set[str]:
         return {name for entry in self.entries.values() for name in entry.terms.names}
 
