@@ -7,7 +7,8 @@ import asyncio
 import json
 import shutil
 import sys
-import textwrap
+import unicodedata
+from collections.abc import Iterator
 
 from loom.archive import ConversationStore, SearchHit
 from loom.archive.records import SearchPage
@@ -75,11 +76,32 @@ def _as_text(hit: SearchHit, columns: int | None) -> str:
     lines = show(hit.snippet).expandtabs(4).splitlines()
     if columns is None:
         return "\n".join([head, *(f"{_INDENT}{line}" for line in lines)])
-    wrapped = (
-        textwrap.wrap(line, columns, initial_indent=_INDENT, subsequent_indent=_INDENT, replace_whitespace=False)
-        for line in lines
+    room = columns - len(_INDENT)
+    return "\n".join(
+        [*_wrapped(head, columns), *(f"{_INDENT}{part}" for line in lines for part in _wrapped(line, room))]
     )
-    return "\n".join([show_line(head, columns), *(part for line in wrapped for part in line)])
+
+
+def _wrapped(line: str, cells: int) -> Iterator[str]:
+    """The line in parts that are so many cells wide at most, cut behind a space where there is one."""
+    while line:
+        width = end = 0
+        for character in line:
+            width += _cells(character)
+            if width > cells:
+                break
+            end += 1
+        gap = line.rfind(" ", 0, end) + 1
+        end = gap if end < len(line) and line[:gap].strip() else max(end, 1)
+        yield line[:end].rstrip()
+        line = line[end:]
+
+
+def _cells(character: str) -> int:
+    """Columns of a terminal that a character takes."""
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def _as_json(hit: SearchHit) -> str:

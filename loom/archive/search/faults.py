@@ -10,7 +10,8 @@ from loom.archive.search.marks import ROLES
 from loom.archive.search.query import FILTERS
 from loom.errors import LoomError
 
-_FILTER = re.compile(r"(?:(?<=\s)|^)(" + "|".join(FILTERS) + r'):(?:"([^"]*)"|(\S*))', re.IGNORECASE)
+_FILTER = re.compile(r'"[^"\n]*"|(?:(?<=\s)|^)(' + "|".join(FILTERS) + r'):(?:"([^"]*)"|(\S+))', re.IGNORECASE)
+"""A filter, or what is quoted: in there nothing is one."""
 
 
 class QueryFault(LoomError):
@@ -22,10 +23,14 @@ def check_query(text: str) -> None:
     filter is looked for as a word."""
     now = datetime.now().astimezone()
     for match in _FILTER.finditer(text):
+        if match[1] is None:
+            continue
         name = match[1].lower()
         value = (match[2] if match[2] is not None else match[3]).strip()
         if not value:
-            raise QueryFault(f"{name}: has no value.", f"Give one behind the colon, or quote it to look for `{name}:`.")
+            raise QueryFault(
+                f"{name}: has no value.", f"Give one between the quotes, or quote all to look for `{name}:`."
+            )
         if name == "role" and not set(value.lower().split(",")) <= set(ROLES):
             raise QueryFault(f"There is no role {value}.", f"role: takes {', '.join(ROLES)}, or some with commas.")
         if name in ("before", "after") and date_bound(value, now) is None:
