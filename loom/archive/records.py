@@ -228,6 +228,18 @@ class SearchPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Revision(Row):
+    """A later message of the user's that takes back what a found turn says."""
+
+    session_id: str
+    session_reference: str
+    turn_number: int
+    created_at: str
+    passage: str
+    """The words that take it back, as written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest(Row):
     """What one request to the model was made of."""
 
@@ -243,11 +255,40 @@ class Manifest(Row):
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
-    """What stood in the request and is no turn: `state`, `receipt`, `hint`."""
+    """What stood in the request and is no turn: `instructions`, `tools`, `state`, `receipt`, `hint`; and `pins`: which
+    turns stood there as pins. On disk, words that are those of the request before are a reference to it."""
     estimated_tokens: int
     """Input tokens by our own count, before any word from the provider."""
     reported_tokens: int | None
     """Input tokens as the provider reported them; None until the response, or if it never did."""
+    cache_read_tokens: int | None = None
+    """Those of the reported tokens that came from the provider's cache; None when it did not say."""
+    recipe: dict[str, Any] = field(default_factory=dict)
+    """How the request is put together again, see `loom.context.recipes`; empty if an older loom sent it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestLine(Row):
+    """One request in a list of them: its numbers without its texts, so that ten thousand are read at once."""
+
+    request: int
+    exchange: int
+    created_at: str
+    model_name: str
+    window_tokens: int
+    high_water: int | None
+    """Input tokens at which exchanges left; None if an older loom sent it."""
+    tokens: int
+    """Input tokens as the gauge showed them when it was sent."""
+    estimated_tokens: int
+    reported_tokens: int | None
+    cache_read_tokens: int | None
+    last_turn: int
+    """The newest turn in it."""
+    left_to: int
+    """The newest turn that had left."""
+    summary: int
+    """The turn of the summary that stood in it; 0 without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

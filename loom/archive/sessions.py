@@ -158,11 +158,11 @@ def list_sessions(
 def _newest(
     connection: sqlite3.Connection, condition: str, values: tuple[str, ...], limit: int, include_inactive: bool
 ) -> list[Session]:
-    # Both states by name, so that the index gives the order; unhidden ones alone need no sorting at all.
+    # Both states by name, so that the index gives the order but for what was active in the same minute.
     states = "(0, 1)" if include_inactive else "(1)"
     rows = connection.execute(
         f"SELECT {SESSION_COLUMNS} FROM cowork_sessions WHERE {condition} AND is_active IN {states}"  # noqa: S608
-        " ORDER BY last_active_at DESC, rowid DESC LIMIT ?",
+        " ORDER BY active_minute DESC, last_active_at DESC, rowid DESC LIMIT ?",
         (*values, limit),
     )
     return [session_from_row(row) for row in rows]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pydantic_ai.messages import ModelMessage
 
 from loom.context.receipts import Receipt
+from loom.context.recipes import Recipe
 from loom.context.usage import Segment
 
 
@@ -24,7 +25,10 @@ class Assembly:
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
-    """What is in the request and is no turn: `state`, `receipt`, `hint`."""
+    """What is in the request and is no turn: `state`, `receipt`, `hint`; and `pins`: which turns stand there as
+    pins."""
+    recipe: Recipe
+    """How it is put together again; a manifest keeps it."""
     receipt: Receipt | None
     """Set when exchanges left because of this request: store its turn and tell the person."""
     notice: str | None

@@ -1,4 +1,4 @@
-"""What is in the window besides the floor: the exchanges, what stands in front of them, the hint."""
+"""What is in the window besides the floor: the exchanges, what stands in front of them, pins and hint."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pydantic_ai.messages import ModelMessage, ModelRequest
 from loom.archive.records import Turn
 from loom.context.edges import Beginning, Edges
 from loom.context.framing import framed_summary
-from loom.context.held import HeldExchange, View, request_of
+from loom.context.held import HeldExchange, Origin, View, request_of
 from loom.context.measure import PART_OVERHEAD, Count
+from loom.context.pins import Pins, PinsLook
 from loom.context.receipts import words_for_the_model
 from loom.context.repair import repair
 from loom.context.trimming import TrimRules
@@ -25,9 +26,10 @@ class Contents:
         self.held: list[HeldExchange] = []
         self.beginning = Beginning()
         self.hint = ""
-        self._summary: Turn | None = None
+        self.pins = Pins(rules.preview_tokens, count)
         self.rules = rules
         self.count = count
+        self._summary: Turn | None = None
 
     @property
     def edges(self) -> Edges:
@@ -62,6 +64,11 @@ class Contents:
             self.hint = ""
         self.held[-1].add([turn])
 
+    def origins(self) -> Iterator[Origin]:
+        """Every part of the exchanges as it goes into a request, with where it comes from."""
+        for held in self.held:
+            yield from held.origins(self.edges)
+
     def let_go(self) -> None:
         """Drop the exchanges that have left; the newest stays, more of it may come."""
         edges = self.edges
@@ -71,6 +78,7 @@ class Contents:
     def recount(self) -> None:
         for held in self.held:
             held.recount()
+        self.pins.recount()
 
     def views(self, edges: Edges | None = None) -> list[View]:
         """How each exchange looks, oldest first."""
@@ -107,15 +115,27 @@ class Contents:
     def hint_tokens(self) -> int:
         return self.count(self.hint) + PART_OVERHEAD if self.hint else 0
 
+    def pins_look(self, edges: Edges | None = None) -> PinsLook:
+        """The pins that do not stand among the exchanges, seen from these edges (now, if None)."""
+        edges = edges or self.edges
+        return self.pins.look(tuple(turn for turn in self.pins.turns if not self._stands(turn, edges)))
+
+    def _stands(self, turn: int, edges: Edges) -> bool:
+        return any(held.first_turn <= turn <= held.last_turn and held.shows(turn, edges) for held in self.held)
+
     def tokens(self, edges: Edges | None = None) -> int:
         """Tokens of everything here, seen from these edges (now, if None)."""
         edges = edges or self.edges
         views = sum(view.tokens for view in self.views(edges))
-        return self.head_tokens(edges) + self.hint_tokens() + views
+        return self.head_tokens(edges) + self.hint_tokens() + self.pins_look(edges).tokens + views
 
     def segments(self) -> dict[Segment, int]:
         """The same tokens by segment."""
-        found = {Segment.RECEIPT: self.head_tokens(self.edges), Segment.HINT: self.hint_tokens()}
+        found = {
+            Segment.RECEIPT: self.head_tokens(self.edges),
+            Segment.PINS: self.pins_look().tokens,
+            Segment.HINT: self.hint_tokens(),
+        }
         for view in self.views():
             for segment, tokens in view.segments.items():
                 found[segment] = found.get(segment, 0) + tokens
@@ -127,8 +147,10 @@ class Contents:
         messages: list[ModelMessage] = [message for view in views[:-1] for message in view.messages]
         current = list(views[-1].messages) if views else []
         first = current[0] if current else None
-        if self.hint and isinstance(first, ModelRequest):
-            current[0] = replace(first, parts=[*first.parts, *request_of(self.hint, first).parts])
+        beside = [text for text in (self.pins_look().text, self.hint) if text]
+        if beside and isinstance(first, ModelRequest):
+            added = [part for text in beside for part in request_of(text, first).parts]
+            current[0] = replace(first, parts=[*first.parts, *added])
         messages += current
         if head := self.head:
             messages.insert(0, request_of(head, messages[0] if messages else None))

@@ -11,7 +11,7 @@ window begins. A mark that a person can take back (a move) also holds them as th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -44,6 +44,16 @@ class Edges:
     """The person's message in turn `prompt_turn` is shown in at most `prompt_tokens` tokens."""
     back: tuple[int, ...] = ()
     """Exchanges (by number, ascending) that had left and were brought back: they are shown whole."""
+
+    @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> Edges:
+        """The edges as a mark or a recipe keeps them. What this version does not know is left out; what is missing or
+        damaged is 0."""
+        names = {field.name for field in fields(cls)} - {"back"}
+        numbers = {name: kept[name] for name in names if _is_number(kept.get(name))}
+        given = kept.get("back")
+        back = {each for each in given if _is_number(each)} if isinstance(given, list) else ()
+        return cls(**numbers, back=tuple(sorted(back)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +158,8 @@ def _beginning(meta: dict[str, Any]) -> Beginning | None:
     """What a mark says; None if it is none. A number that is missing or damaged is 0."""
     if not _is_number(meta.get("left_to")):
         return None
-    names = [field.name for field in fields(Edges) if field.name != "back"]
-    numbers = {name: meta[name] for name in names if _is_number(meta.get(name))}
-    given = meta.get("back")
-    back = tuple(sorted({each for each in given if _is_number(each)})) if isinstance(given, list) else ()
     summary, move = (meta[name] if _is_number(meta.get(name)) else 0 for name in ("summary", "move"))
-    return Beginning(Edges(**numbers, back=back), summary, move)
+    return Beginning(Edges.of(meta), summary, move)
 
 
 def _is_number(value: object) -> bool:

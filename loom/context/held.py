@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -51,6 +52,16 @@ class View:
     """Turn numbers in it, ascending."""
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A part of a request, and the turn that it is from."""
+
+    part: Any
+    turn: int
+    whole: bool
+    """False when it is shown shorter than the archive has it."""
+
+
 class HeldExchange:
     """The rows of one exchange, decoded once, and its present look, kept until something moves."""
 
@@ -62,6 +73,7 @@ class HeldExchange:
         self._messages: list[WindowMessage] = []
         self._calls: dict[str, ToolCallPart] = {}
         self._trimmed: dict[tuple[int, int], ToolReturnPart] = {}
+        self._cuts: dict[tuple[str, int, int], Any] = {}
         self._view: tuple[Edges, View] | None = None
 
     @property
@@ -86,6 +98,7 @@ class HeldExchange:
     def recount(self) -> None:
         """Forget every count: the counter has become better."""
         self._trimmed.clear()
+        self._cuts.clear()
         self._view = None
 
     # What the fitting asks
@@ -168,6 +181,25 @@ class HeldExchange:
             self._view = own, self._look(own)
         return self._view[1]
 
+    def origins(self, edges: Edges) -> Iterator[Origin]:
+        """The parts of that view before it was made valid for every provider, each with its turn."""
+        own = self._own(edges)
+        for held in self._shown(own.left_to):
+            for look, part, turn in self._pieces(held, own):
+                yield Origin(look, turn, look is part)
+
+    def shows(self, turn: int, edges: Edges) -> bool:
+        """Whether the turn stands in the window from these edges, and not shorter than it came in."""
+        own = self._own(edges)
+        for held in self._shown(own.left_to):
+            if turn in held.part_turns:
+                pieces = [(look, part) for look, part, number in self._pieces(held, own) if number == turn]
+                return bool(pieces) and all(look is self._came_in(part, turn) for look, part in pieces)
+        return False
+
+    def _came_in(self, part: Any, turn: int) -> Any:
+        return self._at_level(part, turn, 0) if isinstance(part, ToolReturnPart) else part
+
     def _own(self, edges: Edges) -> Edges:
         """The edges as far as they concern this exchange: one look, one value."""
         if self.number in edges.back:
@@ -232,33 +264,45 @@ class HeldExchange:
         message = held.message
         if isinstance(message, ModelResponse):
             self._calls |= {p.tool_call_id: p for p in message.parts if isinstance(p, ToolCallPart)}
-            return self._tighten(message, held, edges.tight_to) if held.first_turn <= edges.tight_to else message
-        parts = [self._trim_part(part, turn, edges) for part, turn in _parts(held)]
-        if all(new is old for new, old in zip(parts, message.parts, strict=True)):
+        pieces = list(self._pieces(held, edges))
+        if len(pieces) == len(message.parts) and all(look is part for look, part, _ in pieces):
             return message
-        return replace(message, parts=parts)
+        return _with_parts(message, [look for look, _, _ in pieces])
 
-    def _tighten(self, message: ModelResponse, held: WindowMessage, tight_to: int) -> ModelResponse:
-        kept = [
-            tightened(part, turn) if turn <= tight_to else part
-            for part, turn in _parts(held)
-            if turn > tight_to or not isinstance(part, ThinkingPart) or _vouched(part)
-        ]
-        return replace(message, parts=kept)
+    def _pieces(self, held: WindowMessage, edges: Edges) -> Iterator[tuple[Any, Any, int]]:
+        """The parts of a message as they look from these edges, each with what it was and its turn."""
+        for part, turn in _parts(held):
+            if isinstance(held.message, ModelRequest):
+                yield self._trim_part(part, turn, edges), part, turn
+            elif turn > edges.tight_to or _vouched(part):
+                yield part, part, turn
+            elif not isinstance(part, ThinkingPart):
+                yield self._cut("tight", turn, 0, partial(tightened, part, turn)), part, turn
 
     def _trim_part(self, part: Any, turn: int, edges: Edges) -> Any:
         if isinstance(part, ToolReturnPart):
             return self._trim_result(part, turn, edges)
         if isinstance(part, UserPromptPart) and turn == edges.prompt_turn:
-            return cut_prompt(part, turn, edges.prompt_tokens, self._count)
+            tokens = edges.prompt_tokens
+            return self._cut("prompt", turn, tokens, lambda: cut_prompt(part, turn, tokens, self._count))
         return part
 
     def _trim_result(self, part: ToolReturnPart, turn: int, edges: Edges) -> ToolReturnPart:
         level = 2 if turn <= edges.mark_to else 1 if turn <= edges.short_to else 0
         shown = self._at_level(part, turn, level)
         if level < 2 and edges.cap_from < turn <= edges.cap_to:
-            return capped(shown, turn, edges.cap, self._count)
+            found: ToolReturnPart = self._cut(
+                f"capped {level}", turn, edges.cap, lambda: capped(shown, turn, edges.cap, self._count)
+            )
+            return found
         return shown
+
+    def _cut(self, how: str, turn: int, tokens: int, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made once: a part that looks the same is the same object."""
+        known = self._cuts.get((how, turn, tokens))
+        if known is None:
+            known = self._cuts[how, turn, tokens] = make()
+        return known
 
     def _at_level(self, part: ToolReturnPart, turn: int, level: int) -> ToolReturnPart:
         known = self._trimmed.get((turn, level))
@@ -282,16 +326,19 @@ def _parts(held: WindowMessage) -> Iterator[tuple[Any, int]]:
     return zip(held.message.parts, held.part_turns, strict=True)
 
 
+def _with_parts(message: ModelMessage, parts: list[Any]) -> ModelMessage:
+    if isinstance(message, ModelResponse):
+        return replace(message, parts=parts)
+    return replace(message, parts=parts)
+
+
 def _only(held: WindowMessage, keep: Sequence[bool]) -> WindowMessage:
     """The message with those of its parts only."""
     if all(keep):
         return held
     parts: list[Any] = [part for part, kept in zip(held.message.parts, keep, strict=True) if kept]
     turns = tuple(turn for turn, kept in zip(held.part_turns, keep, strict=True) if kept)
-    message = held.message
-    if isinstance(message, ModelResponse):
-        return replace(held, message=replace(message, parts=parts), part_turns=turns)
-    return replace(held, message=replace(message, parts=parts), part_turns=turns)
+    return replace(held, message=_with_parts(held.message, parts), part_turns=turns)
 
 
 def _vouched(part: Any) -> bool:

@@ -53,16 +53,23 @@ def capped(part: ToolReturnPart, turn: int, tokens: int, count: Count) -> ToolRe
     """The result, whatever tool gave it, with at most `tokens` tokens of output, in the same form. Below some 60 tokens
     only the words between head and tail are left."""
     text = result_text(part)
+    shown = cut_to(text, turn, tokens, count, again=part.tool_name == RECALL_TOOL)
+    return part if shown is text else replace(part, content=shown)
+
+
+def cut_to(text: str, turn: int, tokens: int, count: Count, *, again: bool = False) -> str:
+    """The text of this turn in at most so many tokens: whole lines of its head and tail, and between them how much is
+    not shown and where it is (`again`: that it is to be asked for again). A text that fits is given back as it is."""
     whole = count(text)
     if whole <= tokens:
-        return part
-    words = _between(text, turn, count, again=part.tool_name == RECALL_TOOL)
+        return text
+    words = _between(text, turn, count, again=again)
     chars = int(len(text) * tokens / whole * 0.95)
     shown = _cut(text, chars, words)
     while count(shown) > tokens and chars > 0:
         chars = chars * 4 // 5 - 1
         shown = _cut(text, max(0, chars), words)
-    return replace(part, content=shown)
+    return shown
 
 
 def shortened(

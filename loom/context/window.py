@@ -17,7 +17,9 @@ from loom.context.edges import Beginning, Edges, ranges_of
 from loom.context.fitting import Fitting
 from loom.context.measure import Count
 from loom.context.meter import Meter
+from loom.context.pins import Pinned
 from loom.context.receipts import Receipt, receipt_of
+from loom.context.recipes import Recipe
 from loom.context.trimming import TrimRules
 from loom.context.usage import Segment, WindowUsage
 
@@ -53,6 +55,7 @@ class Window:
         self._contents = Contents(TrimRules.of(settings), count)
         self._meter = Meter(budget, count)
         self._max_messages = settings.max_history_messages
+        self._contents.pins.room = budget.pin_room
 
     # What is counted beside the exchanges
 
@@ -63,6 +66,7 @@ class Window:
     def set_budget(self, budget: Budget) -> None:
         """Another model: its window, and nothing known of how it counts."""
         self._meter.set_budget(budget)
+        self._contents.pins.room = budget.pin_room
 
     def set_floor(self, *, tools: int, instructions: int, memory: int = 0) -> None:
         """Tokens of what is in every request and never leaves."""
@@ -76,6 +80,14 @@ class Window:
     def set_hint(self, text: str) -> None:
         """What goes beside the newest message of the person; forgotten when the next exchange begins."""
         self._contents.hint = text
+
+    def set_pins(self, pins: Sequence[Pinned]) -> None:
+        """What stands beside the newest message of the person where it has left the window."""
+        self._contents.pins.set(pins)
+
+    def pins_need(self, pins: Sequence[Pinned]) -> int:
+        """Tokens that these pins would take together if all of their turns had left; `Budget.pin_room` is the limit."""
+        return self._contents.pins.need(pins)
 
     def recount(self) -> None:
         """The counter has become exact: count again."""
@@ -91,8 +103,9 @@ class Window:
 
     @property
     def turns(self) -> tuple[tuple[int, int], ...]:
-        """Turn numbers in the window: inclusive ranges, ascending."""
-        return ranges_of(turn for view in self._contents.views() for turn in view.turns)
+        """Turn numbers in the window, pinned ones included: inclusive ranges, ascending."""
+        shown = [turn for view in self._contents.views() for turn in view.turns]
+        return ranges_of([*shown, *self._contents.pins_look().turns])
 
     @property
     def exchanges(self) -> list[ExchangeSize]:
@@ -209,7 +222,12 @@ class Window:
         receipt = self._receipt(before)
         self._contents.let_go()
         self._meter.assembled(self._raw())
-        texts = {"state": self._meter.state, "receipt": self._contents.head, "hint": self._contents.hint}
+        texts = {
+            "state": self._meter.state,
+            "receipt": self._contents.head,
+            "pins": self._contents.pins_look().summary,
+            "hint": self._contents.hint,
+        }
         return Assembly(
             messages=_instructed(self._contents.messages(), live),
             tokens=self._used(),
@@ -217,8 +235,20 @@ class Window:
             segments=self._segments(),
             turns=self.turns,
             texts={name: text for name, text in texts.items() if text},
+            recipe=self._recipe(),
             receipt=receipt,
             notice=notice,
+        )
+
+    def _recipe(self) -> Recipe:
+        contents = self._contents
+        return Recipe(
+            last_turn=contents.held[-1].last_turn if contents.held else 0,
+            edges=contents.edges,
+            summary=contents.beginning.summary,
+            rules=contents.rules,
+            tokens=self._used(),
+            high=self._meter.marks().high,
         )
 
     def _receipt(self, before: Edges) -> Receipt | None:
@@ -303,6 +333,7 @@ class Window:
         """The provider refused the last request as too long. The next one is smaller: for a window of `limit` tokens
         if it named one, else of a fifth less than what was sent."""
         self._meter.overflowed(limit, self._raw())
+        self._contents.pins.room = self.budget.pin_room
 
     def usage(self, *, cost_usd: float = 0.0, cache_read_share: float | None = None) -> WindowUsage:
         """The gauge's reading for the next request as things are now."""

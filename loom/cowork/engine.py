@@ -12,6 +12,7 @@ from loom.archive import NewTurn, SearchHit, Session, Turn
 from loom.context.budget import budget_for
 from loom.context.hint import RecallHint
 from loom.context.messages import turns_from_request
+from loom.context.pins import Pinned
 from loom.context.usage import WindowUsage
 from loom.context.window import Window
 from loom.cowork.agent import build_agent, build_tools
@@ -164,6 +165,19 @@ class Engine:
             ExchangeInWindow(size.exchange, size.first_turn, size.last_turn, size.tokens, said.get(size.exchange, ""))
             for size in self.window.exchanges
         )
+
+    @property
+    def pin_room(self) -> int:
+        """The most tokens that pins may take together."""
+        return self.window.budget.pin_room
+
+    def pins_need(self, pins: Sequence[Pinned]) -> int:
+        """Tokens that these pins would take if all of their turns had left the window."""
+        return self.window.pins_need(pins)
+
+    def set_pins(self, pins: Sequence[Pinned]) -> None:
+        """These stand in the window from the next request on."""
+        self.window.set_pins(pins)
 
     def take(self, turns: Sequence[Turn]) -> None:
         """Take in turns that were stored outside of an exchange."""

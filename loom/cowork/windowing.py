@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import RetryModelRequest
-from pydantic_ai.messages import ModelResponse
-from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
+from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 from pydantic_ai.tools import RunContext
 
 from loom.context.assembly import Assembly
 from loom.context.manifests import manifest_of
+from loom.context.measure import schema_lines
 from loom.context.window import Window
 from loom.cowork.events import Listener, Notice, WindowTrimmed
 from loom.cowork.recorder import Recorder
@@ -51,7 +52,7 @@ class Windowing(AbstractCapability[None]):
         self, ctx: RunContext[None], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         assembly = self._window.assemble(ctx.messages, leave_to=await self._sum_up())
-        await self._record(assembly)
+        await self._record(assembly, request_context.model_request_parameters)
         if assembly.notice:
             self._listener(Notice("warning", assembly.notice))
         return replace(request_context, messages=assembly.messages)
@@ -68,8 +69,11 @@ class Windowing(AbstractCapability[None]):
         self._window.add(await self._recorder.store([turn]))
         return 0
 
-    async def _record(self, assembly: Assembly) -> None:
+    async def _record(self, assembly: Assembly, parameters: ModelRequestParameters) -> None:
         """Keep what the request was made of, and say what left the window for it. Raises NotSaved."""
+        instructions = _instructions(assembly.messages)
+        tools = schema_lines(parameters.function_tools)
+        digest = self._requests.fingerprints.digest(assembly.messages, instructions, tools)
         await self._requests.add(
             lambda session_id, request: manifest_of(
                 assembly,
@@ -78,6 +82,9 @@ class Windowing(AbstractCapability[None]):
                 exchange=self._exchange,
                 model_name=self._model_name,
                 window=self._window.budget.window,
+                instructions=instructions,
+                tools=tools,
+                digest=digest,
             )
         )
         receipt = assembly.receipt
@@ -103,3 +110,8 @@ class Windowing(AbstractCapability[None]):
             )
             raise RetryModelRequest from error
         raise error
+
+
+def _instructions(messages: Sequence[ModelMessage]) -> str:
+    newest = messages[-1] if messages else None
+    return (newest.instructions or "") if isinstance(newest, ModelRequest) else ""

@@ -65,8 +65,8 @@ def to_yaml(
     always.
 
     Too much leaves by rule: old commands (those that only looked first), files, errors and decisions, a few
-    of each before more of any; then long constraints and pins are shown by their first 100 characters; then
-    the oldest constraints leave, and the oldest pins last; then the focus and the session's own line are
+    of each before more of any; then long constraints are shown by their first 100 characters (pins always are);
+    then the oldest constraints leave, and the oldest pins last; then the focus and the session's own line are
     cut. Only a limit under about 120 tokens cannot be kept.
     """
     document = _document(state)
@@ -77,8 +77,7 @@ def to_yaml(
     for section, floor in _LEAVES:
         size, text = _shrink(document, section, floor, focus, line, max_tokens, count, size, text)
     if size > max_tokens:
-        short = _document(state, _SHORT_CHARS)
-        document["constraints"], document["pins"] = short["constraints"], short["pins"]
+        document["constraints"] = _document(state, _SHORT_CHARS)["constraints"]
         text = _text(document, focus, line)
         size = count(text)
     for section, floor in _LEAVES_LAST:
@@ -129,7 +128,8 @@ def _document(state: SessionState, chars: int = _TEXT_CHARS) -> _Document:
         "commands": [
             {"command": clip(c.command, _COMMAND_CHARS), "exit_code": c.exit_code, "turn": c.turn} for c in commands
         ],
-        "pins": [f"{clip(p.text, chars)} (turn {p.turn})" for p in state.pins],
+        # Their words stand in the window; this says that they are pinned.
+        "pins": [f"{clip(p.text, _SHORT_CHARS)} (turn {p.turn})" for p in state.pins],
     }
 
 

@@ -300,6 +300,6 @@ class LoomApp(LoomLook):
         if session is None or session.usage is None:
             self.notify("The window is still being counted.", markup=False)
             return
-        manifests = await bench.store.list_manifests(session.session_id) if session.session_id else []
+        requests = await bench.store.list_requests(session.session_id) if session.session_id else []
         contents = await session.window_contents()
-        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, manifests)))
+        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, requests)))

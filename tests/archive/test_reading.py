@@ -108,7 +108,7 @@ async def test_an_unknown_session_has_no_turns(store: ConversationStore) -> None
         " ORDER BY turn_number DESC LIMIT 9",
         "SELECT * FROM conversation_turns WHERE session_id = 's' AND role = 'assistant' AND turn_number < 9"
         " ORDER BY turn_number DESC",
-        "SELECT * FROM cowork_sessions WHERE is_active IN (1) ORDER BY last_active_at DESC LIMIT 50",
+        "SELECT * FROM cowork_sessions WHERE is_active IN (1) ORDER BY active_minute DESC LIMIT 50",
     ],
 )
 async def test_an_index_answers_in_order(store: ConversationStore, query: str) -> None:

@@ -62,7 +62,9 @@ def _manifest(session: str) -> Manifest:
         turns=((1, 2),),
         texts={"state": "{}"},
         estimated_tokens=10,
-        reported_tokens=None,
+        reported_tokens=12,
+        cache_read_tokens=8,
+        recipe={"last_turn": 2, "digest": "0a"},
     )
 
 
@@ -138,7 +140,7 @@ async def test_a_whole_file_is_recovered_whole(damaged: tuple[Path, str], archiv
         assert await new.get_session(session) == await old.get_session(session)
         assert await new.get_turns(session, limit=TURNS) == await old.get_turns(session, limit=TURNS)
         assert await new.get_draft(session) == await old.get_draft(session)
-        assert await new.list_manifests(session) == [_manifest(session)]
+        assert await new.get_manifest(session, 1) == _manifest(session)
     finally:
         await old.close()
         await new.close()

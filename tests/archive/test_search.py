@@ -250,6 +250,12 @@ async def test_the_answer_beside_a_question_is_found(store: ConversationStore, s
     assert set((await found(store, session, "favourite dish"))[:2]) == {question, answer}
 
 
+async def test_the_beginning_of_a_name_is_highlighted(store: ConversationStore, session: str) -> None:
+    await store.append_turn(session, "user", "who calls refreshToken and RefreshRate?")
+    (hit,) = await store.search_turns(session, "refresh")
+    assert [hit.snippet[a:b] for a, b in hit.highlights] == ["refresh", "Refresh"]
+
+
 async def test_a_snippet_shows_the_match(store: ConversationStore, session: str) -> None:
     await tell(store, session, "padding words " * 400 + "then the gyroscope broke" + " more words" * 400)
     (hit,) = await store.search_turns(session, "gyroscope")

@@ -26,5 +26,5 @@ def fill(path: Path, session: str, turns: int, size: int = 1_000) -> None:
             batch = [NewTurn(role="user" if n % 4 == 0 else "assistant", content=text) for n in rows]
             appender.append(connection, session, batch, None)
             if place % _CHECKPOINT_EVERY == 0:
-                checkpoint(connection, path)
-        checkpoint(connection, path)
+                checkpoint(connection)
+        checkpoint(connection)

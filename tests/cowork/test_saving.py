@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 
 import pytest
@@ -30,8 +31,13 @@ def chat() -> ModelChoice:
 
 
 async def fill_disk(bench: Workbench) -> None:
-    """No page more than there are now: what the archive sees of a full disk."""
-    await bench.store._access.write(lambda c: c.execute("PRAGMA max_page_count = 1").fetchone())
+    """Room for what loom notes of a request, and for no long turn: what the archive sees of a full disk."""
+
+    def fill(connection: sqlite3.Connection) -> None:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages + 3}").fetchone()
+
+    await bench.store._access.write(fill)
 
 
 async def free_disk(bench: Workbench) -> None:

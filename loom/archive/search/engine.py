@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from loom.archive.database import connect
 from loom.archive.records import SearchPage
 from loom.archive.search.indexer import Indexer
 from loom.archive.search.lookup import Request, search
+
+Answer = TypeVar("Answer")
 
 _WORKERS = 2
 """One for what the person types, one for what the model looks up."""
@@ -80,6 +84,10 @@ class SearchEngine:
             job.abandon()
             raise
 
+    async def ask(self, question: Callable[[sqlite3.Connection], Answer]) -> Answer:
+        """What a function reads from the archive, in one snapshot and in a worker thread. Raises as `search` does."""
+        return await asyncio.get_running_loop().run_in_executor(self._workers, self._answer, question)
+
     async def close(self) -> None:
         """Ends indexing after the batch it is at, and closes every connection."""
         await asyncio.to_thread(self._close)
@@ -94,11 +102,26 @@ class SearchEngine:
 
     def _run(self, job: _Job) -> SearchPage:
         job.check()
+        with self._connection() as connection:
+            return job.run(connection, self._indexer)
+
+    def _answer(self, question: Callable[[sqlite3.Connection], Answer]) -> Answer:
+        with self._connection() as connection:
+            connection.execute("BEGIN")
+            try:
+                return question(connection)
+            finally:
+                if connection.in_transaction:
+                    connection.execute("COMMIT")
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """One that no other thread uses meanwhile."""
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         connection = connection or connect(self._path, readonly=True)
         try:
-            return job.run(connection, self._indexer)
+            yield connection
         finally:
             with self._lock:
                 self._idle.append(connection)

@@ -78,14 +78,15 @@ class HitPreview(VerticalScroll, can_focus=False):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.page: PreviewPage | None = None
+        self._text = Static(markup=False)
 
     def compose(self) -> ComposeResult:
-        yield Static(markup=False)
+        yield self._text
 
     def show(self, page: PreviewPage | None) -> None:
-        """Draw a page; None draws nothing."""
+        """Draw a page; None draws nothing. Before it is mounted and while it goes, too."""
         self.page = page
-        self.query_one(Static).update(page.content if page is not None else Content(""))
+        self._text.update(page.content if page is not None else Content(""))
         self.call_after_refresh(self._to_match)
 
     def _to_match(self) -> None:
