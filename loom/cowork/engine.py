@@ -18,7 +18,7 @@ from loom.context.window import Window
 from loom.cowork.agent import build_agent, build_tools
 from loom.cowork.approvals import Approvals
 from loom.cowork.contents import ExchangeInWindow
-from loom.cowork.events import Listener, Outcome, UsageChanged
+from loom.cowork.events import Listener, Notice, Outcome, UsageChanged
 from loom.cowork.exchange import Exchange
 from loom.cowork.gate import Gate
 from loom.cowork.recorder import Recorder
@@ -29,10 +29,12 @@ from loom.cowork.window_rows import ArchivedRows
 from loom.cowork.windowing import Windowing
 from loom.cowork.workbench import Workbench
 from loom.cowork.writethrough import WriteThrough
+from loom.errors import LoomError
 from loom.models.building import build_model
 from loom.models.choice import ModelChoice
 from loom.models.windows import refine
 from loom.state import SessionState
+from loom.state.prose import own_words
 from loom.text import storable
 from loom.tools.permissions import Permissions
 from loom.tools.toolbox import Toolbox
@@ -80,7 +82,7 @@ class Engine:
         self._recorder = recorder
         self._listener = listener
         self._requests = RequestLog(bench.store, listener)
-        self._hint = RecallHint(bench.counter.count)
+        self._hint = RecallHint(bench.counter.count, own_words)
         self._token = CancellationToken()
 
     async def load(self, session_id: str) -> None:
@@ -136,11 +138,24 @@ class Engine:
         self._token.cancel()
 
     async def _set_hint(self, prompt: Turn) -> None:
+        """Look up what the message may refer to. Without the hint the exchange goes on all the same."""
+
         async def search(query: str, limit: int) -> Sequence[SearchHit]:
             page = await self._store.search(query, session_id=prompt.session_id, limit=limit)
             return page.hits
 
-        hint = await self._hint.find(prompt.content or "", search, self.window.left_to, self.window.holds)
+        hint = None
+        try:
+            hint = await self._hint.find(
+                prompt.content or "",
+                search,
+                asked=prompt.turn_number,
+                left_to=self.window.left_to,
+                holds=self.window.holds,
+            )
+        except LoomError as error:
+            self._log_fault(error)
+            self._listener(Notice("warning", f"The archive could not be searched for a hint: {error}"))
         self.window.set_hint(hint or "")
 
     def usage(self, state: str, session: Session | None) -> WindowUsage:

@@ -11,6 +11,7 @@ from loom.cowork.events import ApprovalAsked, Decision
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
+from loom.state.model import Pin
 
 if TYPE_CHECKING:
     # The conversation's side is not needed to paint.
@@ -81,6 +82,15 @@ class ChatService(Protocol):
     async def compact(self, focus: str) -> None: ...
 
     async def clear(self) -> None: ...
+
+    async def pin_turn(self, turn_number: int) -> Pin:
+        """Keep this turn in the window whatever leaves it."""
+
+    async def pin_text(self, text: str) -> Pin:
+        """Keep these words in the window whatever leaves it."""
+
+    async def unpin(self, pin: Pin) -> None:
+        """Let it leave again."""
 
     async def rename(self, title: str) -> None: ...
 

@@ -9,6 +9,7 @@ from loom.tui.screens.help import HelpGroup
 _TITLES: dict[Place, tuple[str, str]] = {
     "chat": ("Everywhere in the conversation", ""),
     "composer": ("Writing", ""),
+    "message": ("On a message", "Shift+Tab goes there from the composer."),
     "card": ("On a tool call or a fold", "Shift+Tab goes there from the composer."),
     "approval": (
         "Answering a question",
