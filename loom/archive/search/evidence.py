@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -178,13 +179,16 @@ def _standing(part: str, whole: str) -> float:
     """How a part stands in a text that has it: whole token, at a border, or inside a word."""
     best = 0.0
     start = whole.find(part)
-    while start >= 0 and best < 1:
-        end = start + len(part)
-        left = start == 0 or not (whole[start - 1].isalnum() and part[0].isalnum())
-        right = end == len(whole) or not (whole[end].isalnum() and part[-1].isalnum())
-        best = max(best, EDGE if left and right else (EDGE + INNER) / 2 if left or right else INNER)
+    while start >= 0 and best < EDGE:
+        best = max(best, _standing_at(whole, start, start + len(part)))
         start = whole.find(part, start + 1)
     return best
+
+
+def _standing_at(text: str, start: int, end: int) -> float:
+    left = start == 0 or not (text[start - 1].isalnum() and text[start].isalnum())
+    right = end == len(text) or not (text[end].isalnum() and text[end - 1].isalnum())
+    return EDGE if left and right else (EDGE + INNER) / 2 if left or right else INNER
 
 
 def _passage_match(passage: str, named: frozenset[int], postings: Postings, texts: Texts, rarity: _Rarity) -> Match:
@@ -207,11 +211,13 @@ def _passage_match(passage: str, named: frozenset[int], postings: Postings, text
 
 
 def _verbatim(passage: str, places: Iterable[int], texts: Texts) -> dict[int, float]:
+    pattern = re.compile(r"\s+".join(map(re.escape, passage.split())))
     strengths = {}
     for place, text in texts(places).items():
-        folded = " ".join(fold(text).split())
-        if passage in folded:
-            strengths[place] = _standing(passage, folded) / EDGE
+        folded = fold(text)
+        found = [_standing_at(folded, *match.span()) for match in pattern.finditer(folded)]
+        if found:
+            strengths[place] = max(found) / EDGE
     return strengths
 
 
