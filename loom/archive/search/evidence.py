@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, Term
-from loom.archive.search.words import cjk_pieces, cjk_runs, fold, names_of, words_of
+from loom.archive.search.words import cjk_pieces, cjk_runs, fold, is_code_like, names_of, words_of
 
 PART = 0.6
 """A word inside an identifier, against the same word standing alone."""
@@ -141,7 +141,7 @@ def _compound_match(query: Query, postings: Postings, rarity: _Rarity) -> Match 
 
 def _name_matches(name: str, postings: Postings, rarity: _Rarity) -> list[Match]:
     """The turns with a name. One that is nowhere is looked for in pieces (`a_b+c_d`: a_b, c_d), then as mistyped."""
-    for tried in ([name], sorted(names_of(name) - {name})):
+    for tried in ([name], sorted(piece for piece in names_of(name) - {name} if is_code_like(piece))):
         matches = [_name_match(one, _standings(one, postings), postings, rarity) for one in tried]
         if any(match.strengths for match in matches):
             return matches
@@ -202,8 +202,10 @@ def _passage_match(passage: str, named: frozenset[int], postings: Postings, text
         return _verbatim(passage, likely[:limit], texts)
 
     if keys or pieces:
-        strengths = verbatim(_all_of(keys, pieces, postings))
-        if not strengths and len(keys) > 2:  # cut out of a longer text, its ends may be half words
+        places = _all_of(keys, pieces, postings)
+        strengths = verbatim(places)
+        if not strengths and len(keys) > 2 and (named or not places):
+            # Cut out of a longer text: its ends may be half words.
             strengths = verbatim(_all_of(keys[1:-1], pieces, postings))
     else:
         strengths = verbatim(postings.newest(MAX_VERIFIED * 10), MAX_VERIFIED * 10)

@@ -184,7 +184,8 @@ def _around(
     """
     sums: defaultdict[int, float] = defaultdict(float)
     covered: defaultdict[int, float] = defaultdict(float)
-    spreads = {place: _spread(place, marks[place], sittings, mean_characters) for place in marks}
+    having = {place for match in words for place in match.strengths}
+    spreads = {place: _spread(place, marks[place], sittings, mean_characters) for place in having}
     for match in words:
         nearest: dict[int, float] = {}
         for place, strength in match.strengths.items():
