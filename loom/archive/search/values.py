@@ -20,6 +20,7 @@ _VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_vocabulary USING f
 _TOOLS = "SELECT term FROM temp.search_vocabulary WHERE term > ? AND term < ? LIMIT ?"
 _NEWEST_NAMES = "SELECT name FROM search_names WHERE name GLOB '*[./]*' ORDER BY id DESC LIMIT ?"
 _PATH = re.compile(r"~?(?:[\w@+-][\w.@+-]*/|\.{1,2}/|/)*[\w.@+-]*[\w@+-]\.[a-z][a-z0-9]{0,5}|(?:[\w.@+-]+/)+[\w.@+-]+")
+_LINE = re.compile(r"(?::\d+)+$")
 _VERSION = re.compile(r"v?\d[\d.]*")
 
 
@@ -53,10 +54,11 @@ def files_in(
         names = dict.fromkeys([*read_tail(connection, scope).terms.get("names", {}), *recent])
     newest: dict[str, int] = {}
     for name in names:
-        if wanted in name and _PATH.fullmatch(name) and not _VERSION.fullmatch(name):
+        path = _LINE.sub("", name)
+        if wanted in path and _PATH.fullmatch(path) and not _VERSION.fullmatch(path):
             places = postings.places("names", name)
             if places:
-                newest[name] = max(places)
+                newest[path] = max(*places, newest.get(path, 0))
     order = sorted(newest, key=lambda name: (not _begins(name, wanted), -turn_of(newest[name]), name))
     return tuple(order[:limit])
 
