@@ -52,6 +52,11 @@ class Typed:
     fragment: str
 
     @property
+    def is_bare(self) -> bool:
+        """Whether it is a filter without a value so far."""
+        return self.name is not None and not self.fragment
+
+    @property
     def is_free(self) -> bool:
         """Whether it is a value as it stands."""
         return self.name in _FREE and bool(self.fragment)
@@ -137,19 +142,23 @@ def _meaning(now: datetime) -> Callable[[str], str]:
     return means
 
 
-def wrong_date(query: str, now: datetime) -> str | None:
-    """The first `before:` or `after:` of a query whose value is no date, as typed; None when all is well."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the browser itself has to know of a query."""
+
+    names_session: bool
+    """It says which session it is about."""
+    only_filters: bool
+    """It has no words: whatever passes is meant."""
+    wrong_date: str | None
+    """The first `before:` or `after:` whose value is no date, as typed."""
+
+
+def asked_by(query: str, now: datetime) -> Asked:
+    """What a query asks for beside its words."""
     from loom.archive.search.query import parse  # all of search: not needed to paint
 
-    filters, means = parse(query).filters, _meaning(now.astimezone())
-    for name, value in (("before", filters.before), ("after", filters.after)):
-        if value is not None and not means(value):
-            return f"{name}:{value}"
-    return None
-
-
-def names_session(query: str) -> bool:
-    """Whether a query says itself which session it is about."""
-    from loom.archive.search.query import parse
-
-    return parse(query).filters.session is not None
+    parsed, means = parse(query), _meaning(now.astimezone())
+    dates = (("before", parsed.filters.before), ("after", parsed.filters.after))
+    wrong = next((f"{name}:{value}" for name, value in dates if value is not None and not means(value)), None)
+    return Asked(parsed.filters.session is not None, parsed.is_empty, wrong)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from loom.tui.choices import JumpTo
-from loom.tui.filter_completion import Typed, typed_at, wrong_date
+from loom.tui.filter_completion import Typed, asked_by, typed_at
 from loom.tui.screens.archive import ArchiveScreen
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.facet_bar import Scope
@@ -50,9 +50,9 @@ def test_in_the_middle_of_a_word_nothing_is_completed() -> None:
 
 
 def test_dates_that_are_none_are_named() -> None:
-    assert wrong_date("after:7d before:2026-01-31 before:noon", NOW) == "before:noon"
-    assert wrong_date("after:soonish x", NOW) == "after:soonish"
-    assert wrong_date("after:2w timeout", NOW) is None
+    assert asked_by("after:7d before:2026-01-31 before:noon", NOW).wrong_date == "before:noon"
+    assert asked_by("after:soonish x", NOW).wrong_date == "after:soonish"
+    assert asked_by("after:2w timeout", NOW).wrong_date is None
 
 
 @pytest.fixture
@@ -164,6 +164,36 @@ async def test_tab_without_a_list_goes_to_the_hits(shelf: Fixed) -> None:
         await until(pilot, lambda: screen.query_one(HitList).hit)
         await pilot.press("tab")
         await until(pilot, lambda: isinstance(screen.focused, HitList))
+
+
+async def test_a_date_that_is_none_is_said_once_it_is_written(shelf: Fixed) -> None:
+    screen = browser(shelf)
+    async with alone(screen).run_test() as pilot:
+        await opened(pilot, screen)
+        await pilot.press(*"timeout before:noon")
+        await until(pilot, lambda: screen.query_one(HitList).hit)
+        assert "no date" not in str(screen.query_one("#said", Static).content)
+        await pilot.press("space", "r")
+        await until(pilot, lambda: "before:noon is no date" in str(screen.query_one("#said", Static).content))
+
+
+async def test_a_filter_without_a_value_yet_is_not_searched_for(shelf: Fixed) -> None:
+    screen = browser(shelf)
+    async with alone(screen).run_test() as pilot:
+        await opened(pilot, screen)
+        await pilot.press(*"refreshToken tool:")
+        await until(pilot, lambda: offered(screen))
+        await until(pilot, lambda: screen.query_one(HitList).hit)
+        await pilot.press(*"search_text", "space")
+        await until(pilot, lambda: (hit := screen.query_one(HitList).hit) and hit.tool_name == "search_text")
+
+
+async def test_what_merely_passes_a_filter_is_not_called_related(shelf: Fixed) -> None:
+    screen = browser(shelf, query="tool:search_text")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: screen.query_one(HitList).hit)
+        rows = screen.query_one(HitList)
+        assert rows.hit is not None and "related" not in rows.draw_row(rows.hit, 80)[0].plain
 
 
 async def test_a_click_picks(shelf: Fixed) -> None:

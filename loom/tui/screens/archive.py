@@ -21,7 +21,7 @@ from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.age import utc_now
 from loom.tui.choices import ArchiveResult, ForkAt, JumpTo, PinTurn
-from loom.tui.filter_completion import FILTERS, Choice, Typed, choices_for, names_session, typed_at, wrong_date
+from loom.tui.filter_completion import FILTERS, Asked, Choice, Typed, asked_by, choices_for
 from loom.tui.readers import SearchReader
 from loom.tui.screens.help import HelpScreen, group_of_bindings
 from loom.tui.screens.turn_view import TurnViewScreen
@@ -168,11 +168,10 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
 
     @property
     def _text(self) -> str:
-        return self.query_one("#query", Input).value.strip()
+        return self.query_one(QueryBox).asked
 
-    def _within(self, facets: Facets, query: str = "") -> Within:
-        """Where to look. A query that names its session is looked for everywhere."""
-        everywhere = facets.scope is Scope.ALL or names_session(query)
+    def _within(self, facets: Facets, *, everywhere: bool = False) -> Within:
+        """Where to look."""
         return {
             "session_id": self._session_id if facets.scope is Scope.SESSION and not everywhere else None,
             "workspace": self._workspace if facets.scope is Scope.WORKSPACE and not everywhere else None,
@@ -182,6 +181,8 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
     async def _search(self, query: str, facets: Facets) -> None:
         title = self.query_one(TitleLine)
         title.show(Content.styled("Archive", "bold"), Content.styled("searching…", "$foreground-muted"))
+        asked = asked_by(query, self._clock())
+        within = self._within(facets, everywhere=asked.names_session)
         try:
             page = await self._reader.search(
                 query,
@@ -189,9 +190,9 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
                 roles=[facets.role] if facets.role is not None else None,
                 tools=[facets.tool] if facets.tool is not None else None,
                 after=facets.after(self._clock()),
-                **self._within(facets, query),
+                **within,
             )
-            near = () if page.hits else await self._reader.nearest_words(query, **self._within(facets, query))
+            near = () if page.hits else await self._reader.nearest_words(query, **within)
         except LoomError as error:
             self._searching = self._jump_next = False
             self._show_page(None)
@@ -199,19 +200,22 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
             return
         self._tools.update(hit.tool_name for hit in page.hits if hit.tool_name)
         self._searching = False
-        self._show_page(page)
-        wrong = wrong_date(query, self._clock())
-        if wrong is not None and typed_at(query, len(query)) is None:
-            self._say(
-                f"{show_line(wrong, 40)} is no date and was ignored: write today, 7d, 2w, 12h, 2026-01 or 2026-01-31."
-            )
-        else:
-            self._say("" if page.hits else self._nothing_found(query, facets, page, near))
+        self._show_page(page, mark_related=not asked.only_filters)
+        self._say(self._outcome(query, asked, facets, page, near))
         if self._jump_next:
             self._jump()
 
-    def _nothing_found(self, query: str, facets: Facets, page: SearchPage, near: Sequence[str]) -> str:
-        where = "the session that it names" if names_session(query) else facets.words()
+    def _outcome(self, query: str, asked: Asked, facets: Facets, page: SearchPage, near: Sequence[str]) -> str:
+        """What there is to say about a search; nothing when it found something, or its filter is still being typed."""
+        typed = self.query_one(QueryBox).typed
+        if typed is not None and typed.name is not None:
+            return ""
+        if asked.wrong_date is not None:
+            wrong = show_line(asked.wrong_date, 40)
+            return f"{wrong} is no date and was ignored: today, 7d, 2w, 12h, 2026-01 and 2026-01-31 are."
+        if page.hits:
+            return ""
+        where = "the session that it names" if asked.names_session else facets.words()
         turns = f"{page.searched_turns:,} turn{'' if page.searched_turns == 1 else 's'}"
         said = [f"Nothing found for “{show_line(query, 80)}” in {turns} of {where}."]
         if near:
@@ -243,15 +247,17 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         box.complete_with(event.entry)
         box.focus()
 
-    def _show_page(self, page: SearchPage | None) -> None:
+    def _show_page(self, page: SearchPage | None, *, mark_related: bool = True) -> None:
         self._page = page
         rows = grouped(page.hits) if page is not None else []
-        self.query_one(HitList).set_items(rows)
+        hits = self.query_one(HitList)
+        hits.mark_related = mark_related
+        hits.set_items(rows)
         right = ""
         if page is not None:
             count = len(page.hits)
-            hits = f"{count}{'+' if count >= MOST_HITS else ''} hit{'' if count == 1 else 's'}"
-            right = f"{hits} · {page.searched_turns:,} turns · {page.elapsed_ms:.0f} ms"
+            found = f"{count}{'+' if count >= MOST_HITS else ''} hit{'' if count == 1 else 's'}"
+            right = f"{found} · {page.searched_turns:,} turns · {page.elapsed_ms:.0f} ms"
         self.query_one(TitleLine).show(Content.styled("Archive", "bold"), Content.styled(right, "$foreground-muted"))
 
     def _say(self, text: str, *, error: bool = False) -> None:

@@ -30,6 +30,20 @@ class QueryBox(Input):
         self._moved = False
         self._quiet_at: str | None = value
 
+    @property
+    def typed(self) -> Typed | None:
+        """The filter that is being typed at the cursor."""
+        return self._typed
+
+    @property
+    def asked(self) -> str:
+        """What to search for: what was typed, without a filter that has no value yet."""
+        typed = typed_at(self.value, self.cursor_position)
+        if typed is None or typed.name is None or not typed.is_bare:
+            return self.value.strip()
+        start = self.value.rfind(" ", 0, typed.start) + 1
+        return f"{self.value[:start]}{self.value[self.cursor_position :]}".strip()
+
     def offer(self, typed: Typed, choices: Sequence[Choice]) -> None:
         """Show what it may become, unless something else is typed by now."""
         if typed == self._typed:
