@@ -22,6 +22,7 @@ from loom.tui.widgets.hit_list import HitList
 from loom.tui.widgets.line import ErrorBlock
 from loom.tui.widgets.message import AssistantMessage, UserMessage
 from loom.tui.widgets.tool_card import CardState
+from loom.tui.widgets.transcript import Transcript
 from tests.support.seat import Seat, seated
 
 
@@ -235,6 +236,9 @@ async def test_a_hit_of_another_session_is_shown_to_be_read_and_can_be_gone_on_w
         await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and seat.chat.query(".-found"))
         await seat.ready()
         assert seat.chat.service is not None and seat.chat.service.read_only and seat.session_id == first
+        (found,) = seat.chat.query(".-found")
+        transcript = seat.chat.query_one(Transcript)
+        await seat.until(lambda: transcript.region.contains_region(found.region) and found.size)
         await seat.say("more")
         await seat.until(lambda: seat.chat.draft == "more")
         seat.app.visit(OpenSession(first))
