@@ -158,7 +158,11 @@ class LoomApp(LoomLook):
         chat = self._chat if self._session is None else ChatScreen(self._workspace, clock=self._clock)
         opener = Opener(bench, self._workspace, self._settings, self._wanted, self._ask_about_held)
         wanted = target if isinstance(target, OpenSession) else None
-        session = await opener.open(wanted.session_id if wanted is not None else None, chat.receive)
+        session = await opener.open(
+            wanted.session_id if wanted is not None else None,
+            chat.receive,
+            read_only=wanted is not None and wanted.read_only,
+        )
         if session is None:
             return False
         if self._session is not None:
@@ -166,6 +170,8 @@ class LoomApp(LoomLook):
         self._session = session
         chat.restore_draft(self._drafts.pop(session.session_id or "", ""))
         await chat.attach(session, wanted.turn if wanted is not None else None)
+        if wanted is not None and wanted.read_only:
+            chat.say("Open to read only. /sessions lists it, to go on with it.")
         return True
 
     async def _ask_about_held(self, title: str, error: LeaseHeld) -> Held:
@@ -192,6 +198,7 @@ class LoomApp(LoomLook):
                 self._session is not None
                 and isinstance(goal, OpenSession)
                 and goal.session_id == self._session.session_id
+                and (goal.read_only or not self._session.read_only)
             ):
                 if goal.turn is not None:
                     await self._chat.go_to_turn(goal.turn)
@@ -210,7 +217,10 @@ class LoomApp(LoomLook):
             case NewSession() | OpenSession():
                 return picked
             case JumpTo(session_id, turn):
-                return OpenSession(session_id, turn)
+                session = self._session
+                # A look at another session takes nothing from whoever writes it; one that is open stays as it is.
+                elsewhere = session is not None and (session.session_id != session_id or session.read_only)
+                return OpenSession(session_id, turn, read_only=elsewhere)
             case ForkAt(session_id, turn):
                 return OpenSession(await bench.store.fork_session(session_id, turn))
             case PinTurn(session_id, turn):

@@ -21,7 +21,7 @@ from loom.archive.records import Turn, TurnKind
 from loom.cowork import events as ev
 from loom.errors import LoomError
 from loom.text import show_line
-from loom.tui.commands import Call, ChatCommands, parse
+from loom.tui.commands import Call, ChatCommands, Command, parse
 from loom.tui.keys import bindings
 from loom.tui.screens.chat_frame import Severity
 from loom.tui.screens.chat_pages import PAGE, PagedScreen
@@ -61,7 +61,7 @@ class ChatScreen(PagedScreen):
     # --- wiring ----------------------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        popup = CompletionPopup(id="completion")
+        popup: CompletionPopup[Command] = CompletionPopup(id="completion")
         yield StatusLine(clock=self._clock, id="status")
         with Horizontal(id="middle"):
             yield Transcript(id="transcript")
@@ -272,7 +272,7 @@ class ChatScreen(PagedScreen):
     @on(CompletionPopup.Picked)
     def _picked(self, event: CompletionPopup.Picked) -> None:
         composer = self.query_one(Composer)
-        composer.complete_with(event.command)
+        composer.complete_with(event.entry)
         composer.focus()
 
     @on(PinWanted)

@@ -181,8 +181,18 @@ class Transcript(VerticalScroll):
             marked.remove_class("-found")
         blocks[-1].add_class("-found")
         self.release_anchor()
-        self.call_after_refresh(self.scroll_to_widget, blocks[-1], animate=False, top=True)
+        self.call_after_refresh(self._scroll_to_block, blocks[-1])
         return True
+
+    def _scroll_to_block(self, block: Widget, tries: int = 100) -> None:
+        # On a screen that was just opened nothing has its place yet: there is nowhere to scroll to.
+        if not self.virtual_size.height and tries:
+            self.call_after_refresh(self._scroll_to_block, block, tries - 1)
+        elif block.is_attached:
+            if self.scroll_y < 0:
+                # Textual holds the end of an anchored view that has no content yet at less than nothing.
+                self.scroll_y = 0
+            self.scroll_to_widget(block, animate=False, top=True)
 
     @property
     def oldest_turn(self) -> int:
