@@ -32,6 +32,11 @@ class Locations:
         return self.home / "spool"
 
     @property
+    def unsent(self) -> Path:
+        """What was being written and not sent, a file for each conversation."""
+        return self.home / "unsent"
+
+    @property
     def exports(self) -> Path:
         return self.home / "exports"
 

@@ -1,4 +1,5 @@
-"""Arguments in, exit code out: 0 done, 1 it failed, 2 bad input, 130 interrupted."""
+"""Arguments in, exit code out: 0 done, 1 it failed, 2 bad input, 3 done without what was not allowed, 128 + n ended by
+signal n (130: Ctrl+C)."""
 
 from __future__ import annotations
 
@@ -69,6 +70,9 @@ def _add_cowork(commands: _Commands[argparse.ArgumentParser]) -> None:
         "cowork",
         help="work with a model in a folder",
         description="Open the session picker of PATH, or, with -p, run one exchange and print the answer.",
+        epilog="Exit code of -p: 0 complete; 1 the exchange failed or the answer stops short; 2 bad input; 3 complete, "
+        "but a call was not allowed (see --allow); 128 + n ended by signal n, what had arrived is kept. A call that "
+        "fails is the model's to work around: it is told on standard error and changes no exit code.",
     )
     _workspace(parser)
     parser.add_argument("-m", "--model", metavar="MODEL", help="a pydantic-ai model string, `auto` or `offline`")

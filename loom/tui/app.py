@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic
@@ -13,14 +14,18 @@ from textual import on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
+from textual.timer import Timer
 
 from loom.archive.errors import AmbiguousReference, LeaseHeld, UnknownReference
+from loom.archive.records import Session
+from loom.archive.unsent import Unsent
 from loom.config import Settings
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.suggesting import suggest_models
 from loom.tui.age import utc_now
 from loom.tui.commands import Call
+from loom.tui.drafts import KEEP_SECONDS, DraftKeeper
 from loom.tui.guard import TerminalGuard
 from loom.tui.opening import Opener, open_workbench
 from loom.tui.screens.archive import ArchiveScreen, ForkAt, JumpTo, PinTurn
@@ -32,6 +37,7 @@ from loom.tui.screens.held import Held, HeldScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import NewSession, OpenSession, PickerResult, PickerScreen, Quit
 from loom.tui.screens.usage import UsageScreen
+from loom.tui.terminal import Terminal, TerminalLost
 from loom.tui.themes import THEMES
 from loom.tui.widgets.usage_table import usage_report
 
@@ -40,6 +46,11 @@ if TYPE_CHECKING:
     from loom.cowork.workbench import Workbench
 
 Target = NewSession | OpenSession
+
+QUIT_SECONDS = 2.0
+"""Ctrl+C leaves when it comes twice within this."""
+LOOK_SECONDS = 2.0
+"""How often loom looks whether the terminal is still there; most that close say so themselves."""
 
 
 class LoomLook(App[None]):
@@ -52,8 +63,10 @@ class LoomLook(App[None]):
         Binding("ctrl+q", "quit", "Quit", key_display="^Q", tooltip="Leave loom; everything is kept", priority=True)
     ]
 
-    def __init__(self, theme: str = "loom-dark") -> None:
-        super().__init__()
+    def __init__(self, theme: str = "loom-dark", *, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__(driver_class=Terminal)
+        self._clock = clock
+        self._quit_asked_at = -QUIT_SECONDS
         self._guard = TerminalGuard()
         for each in THEMES:
             self.register_theme(each)
@@ -61,6 +74,19 @@ class LoomLook(App[None]):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._guard]
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C where nothing is selected that it could copy: clear what is being written, else stop what runs, else
+        leave, when it comes twice."""
+        screen = self.screen
+        if isinstance(screen, ChatScreen) and screen.stop():
+            return
+        now = self._clock()
+        if now - self._quit_asked_at < QUIT_SECONDS:
+            self.run_worker(self.action_quit(), group="end", exit_on_error=False)
+            return
+        self._quit_asked_at = now
+        self.notify("Press Ctrl+C again to quit.", markup=False, timeout=QUIT_SECONDS)
 
 
 class LoomApp(LoomLook):
@@ -80,7 +106,7 @@ class LoomApp(LoomLook):
         """`wanted_model` goes before the settings. `resume` is a session reference; `fresh` starts a new session
         without asking; otherwise the picker opens if the workspace has sessions. `clock` gives seconds, for the
         throbber and the key guard."""
-        super().__init__(settings.theme)
+        super().__init__(settings.theme, clock=clock)
         self._locations = locations
         self._settings = settings
         self._workspace = workspace
@@ -89,10 +115,14 @@ class LoomApp(LoomLook):
         self._fresh = fresh
         self._bench: Workbench | None = None
         self._session: CoworkSession | None = None
-        self._clock = clock
         self._chat = ChatScreen(workspace, clock=clock)
-        self._drafts: dict[str, str] = {}
-        self._closed = False
+        self._unsent = Unsent(locations.unsent)
+        self._keeper: DraftKeeper | None = None
+        self._draft_timer: Timer | None = None
+        self._draft_failed = False
+        self._draft_kept: asyncio.Task[None] | None = None
+        self._shutting: asyncio.Task[None] | None = None
+        self._exit_code = 0
 
     # --- start and stop --------------------------------------------------------------------------------------
 
@@ -100,6 +130,8 @@ class LoomApp(LoomLook):
         self.push_screen(self._chat)
         # Everything heavy begins when the first picture is on the terminal.
         self._chat.call_after_refresh(self._begin)
+        if isinstance(self._driver, Terminal):
+            self.set_interval(LOOK_SECONDS, self._look_at_terminal)
 
     @work(group="open", exit_on_error=False)
     async def _begin(self) -> None:
@@ -137,19 +169,83 @@ class LoomApp(LoomLook):
     async def action_quit(self) -> None:
         """Store what runs, give the session up, close the archive, leave."""
         await self._shut()
-        self.exit()
+        self.exit(return_code=self._exit_code)
+
+    def end(self, exit_code: int) -> None:
+        """Leave with this exit code as soon as what runs is stored: nobody is asked and nothing can be answered."""
+        self._exit_code = exit_code
+        self._chat.leaving()
+        self.run_worker(self.action_quit(), group="end", exit_on_error=False)
+
+    def _look_at_terminal(self) -> None:
+        if isinstance(self._driver, Terminal) and not self._driver.is_there:
+            self._driver.lose()
+
+    @on(TerminalLost)
+    def _terminal_lost(self) -> None:
+        if not self._exit_code:
+            self.end(128 + signal.SIGHUP)
 
     async def on_unmount(self) -> None:
         await self._shut()
 
     async def _shut(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
+        """Close everything, once; whoever asks later waits for the same end."""
+        if self._shutting is None:
+            self._shutting = asyncio.ensure_future(self._close_all_of_it())
+        await asyncio.shield(self._shutting)
+
+    async def _close_all_of_it(self) -> None:
+        await self._keep_draft()
         if self._session is not None:
             await self._session.close()
+            # A message that could not be stored any more stands there again.
+            await self._keep_draft()
         if self._bench is not None:
             await self._bench.close()
+
+    @property
+    def left(self) -> Session | None:
+        """The session that was open last; None when nothing was said."""
+        return self._session.session if self._session is not None else None
+
+    # --- what is being written -------------------------------------------------------------------------------
+
+    @on(ChatScreen.DraftChanged)
+    def _draft_changed(self) -> None:
+        if self._draft_timer is None:
+            self._draft_timer = self.set_timer(KEEP_SECONDS, self._draft_due)
+
+    def _draft_due(self) -> None:
+        self._draft_timer = None
+        # No worker: leaving must not cut it short.
+        self._draft_kept = asyncio.ensure_future(self._keep_draft())
+
+    async def _keep_draft(self) -> None:
+        session, chat = self._session, self._chat
+        if session is None or self._keeper is None or session.read_only or not chat.is_attached:
+            return
+        try:
+            await self._keeper.keep(session.session_id, chat.draft)
+        except OSError as error:
+            if not self._draft_failed:
+                self._draft_failed = True
+                words = f"What you write cannot be kept on the disk until it is sent: {error.strerror or error}."
+                self.notify(words, severity="warning", markup=False)
+
+    async def _restore_draft(self, session: CoworkSession, chat: ChatScreen) -> None:
+        self._keeper = keeper = DraftKeeper(self._unsent, str(self._workspace))
+        if session.read_only:
+            return
+        try:
+            text = await keeper.restore(session.session_id)
+        except OSError as error:
+            chat.say(f"What was being written here cannot be read: {error.strerror or error}.", "warning")
+            return
+        # loom was killed between storing the message and forgetting that it was being written.
+        said = [turn.content for turn in await session.transcript() if turn.role == "user"]
+        if not said or said[-1] != text.strip():
+            chat.restore_draft(text)
 
     # --- sessions --------------------------------------------------------------------------------------------
 
@@ -164,7 +260,7 @@ class LoomApp(LoomLook):
         if self._session is not None:
             await self._leave(self._session, chat)
         self._session = session
-        chat.restore_draft(self._drafts.pop(session.session_id or "", ""))
+        await self._restore_draft(session, chat)
         await chat.attach(session, wanted.turn if wanted is not None else None)
         return True
 
@@ -172,8 +268,8 @@ class LoomApp(LoomLook):
         return await self.push_screen_wait(HeldScreen(title, error, clock=self._clock))
 
     async def _leave(self, session: CoworkSession, chat: ChatScreen) -> None:
-        """Close the open session, remember its draft, and put another chat screen in its place."""
-        self._drafts[session.session_id or ""] = self._chat.draft
+        """Close the open session, keep its draft, and put another chat screen in its place."""
+        await self._keep_draft()
         self._session, self._chat = None, chat
         await self.switch_screen(chat)
         await session.close()

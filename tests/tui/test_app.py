@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
+from loom.archive.unsent import Unsent
 from loom.config import Settings
 from loom.locations import Locations
 from loom.tui.screens.archive import ArchiveScreen, JumpTo, PinTurn
@@ -185,6 +186,59 @@ async def test_leaving_in_the_middle_of_an_exchange_keeps_it(locations: Location
         assert [m.text for m in seat.chat.query(UserMessage)] == ["run touch made.txt"]
         assert not [state for _, state in seat.cards() if state in (CardState.DONE, CardState.RUNNING)]
         assert not (workspace / "made.txt").exists()
+
+
+async def test_what_was_being_written_is_there_after_leaving(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        seat.chat.query_one(Composer).put("before the first message")
+        await seat.pilot.press("ctrl+q")
+    async with seated(locations, workspace, fresh=True) as seat:
+        await seat.ready()
+        assert seat.chat.draft == "before the first message"
+        await seat.pilot.press("ctrl+c")
+        await seat.talk("read README.md")
+        seat.chat.query_one(Composer).put("after it")
+        await seat.pilot.press("ctrl+q")
+    async with seated(locations, workspace, fresh=True) as seat:
+        await seat.ready()
+        assert seat.chat.draft == ""
+    async with seated(locations, workspace, resume="0") as seat:
+        await seat.ready()
+        assert seat.chat.draft == "after it"
+
+
+async def test_a_draft_goes_to_the_disk_while_it_is_written(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        seat.chat.query_one(Composer).put("half a thought")
+        await seat.until(lambda: list(locations.unsent.glob("new-*.txt")))
+        await seat.talk("read README.md")
+        await seat.until(lambda: not list(locations.unsent.iterdir()))
+
+
+async def test_a_message_that_was_stored_is_no_draft_any_more(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        session_id = seat.session_id
+    Unsent(locations.unsent).keep(session_id, "read README.md")
+    async with seated(locations, workspace, resume="0") as seat:
+        await seat.ready()
+        assert seat.chat.draft == ""
+
+
+async def test_ctrl_c_twice_leaves_but_not_twice_slowly(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.pilot.press("ctrl+c")
+        seat.clock.advance(5)
+        await seat.pilot.press("ctrl+c")
+        assert seat.app.is_running
+        seat.clock.advance(1)
+        await seat.pilot.press("ctrl+c")
+        await seat.until(lambda: not seat.app.is_running)
+        assert seat.app.return_code == 0
 
 
 async def test_each_session_keeps_its_draft(locations: Locations, workspace: Path) -> None:

@@ -68,8 +68,13 @@ class FramedScreen(Screen[None]):
         if self.service is not None and panel.display:
             panel.show_yaml(self.service.state_yaml())
 
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Messages that are not sent yet, oldest first."""
+        return (*(self.service.waiting if self.service is not None else ()), *self._early)
+
     def show_queue(self) -> None:
-        waiting = (*(self.service.waiting if self.service is not None else ()), *self._early)
+        waiting = self.waiting
         self.query_one(QueuedMessages).show_waiting(waiting)
         self.query_one(Composer).may_take_back = bool(waiting)
 
