@@ -37,6 +37,11 @@ class Locations:
         return self.home / "unsent"
 
     @property
+    def view(self) -> Path:
+        """How the person likes the screen."""
+        return self.home / "view.json"
+
+    @property
     def exports(self) -> Path:
         return self.home / "exports"
 

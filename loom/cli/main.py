@@ -44,7 +44,8 @@ def build_parser() -> argparse.ArgumentParser:
         epilog="`loom` alone is `loom cowork -w .`",
     )
     parser.add_argument("--version", action="version", version=f"loom {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    parsers: type[argparse.ArgumentParser] = _AnyOrder
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=parsers)
     _add_cowork(commands)
     _add_sessions(commands)
     _add_search(commands)
@@ -54,6 +55,22 @@ def build_parser() -> argparse.ArgumentParser:
     _add_recover(commands)
     _add_purge(commands)
     return parser
+
+
+class _AnyOrder(argparse.ArgumentParser):
+    """Takes options between the other arguments too: `loom export REF --format html FILE`."""
+
+    _inside = False
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        # parse_known_intermixed_args asks this method in its turn.
+        if self._inside:
+            return super().parse_known_args(args, namespace)
+        self._inside = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._inside = False
 
 
 _Commands = argparse._SubParsersAction  # argparse names no public type for this

@@ -28,6 +28,7 @@ from loom.tui.commands import Call
 from loom.tui.drafts import KEEP_SECONDS, DraftKeeper
 from loom.tui.guard import TerminalGuard
 from loom.tui.opening import Opener, open_workbench
+from loom.tui.origin import origin_in_words
 from loom.tui.screens.archive import ArchiveScreen, ForkAt, JumpTo, PinTurn
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.chat_commands import GoTo
@@ -39,6 +40,7 @@ from loom.tui.screens.picker import NewSession, OpenSession, PickerResult, Picke
 from loom.tui.screens.usage import UsageScreen
 from loom.tui.terminal import Terminal, TerminalLost
 from loom.tui.themes import THEMES
+from loom.tui.view import View, keep_view, load_view
 from loom.tui.widgets.usage_table import usage_report
 
 if TYPE_CHECKING:
@@ -118,6 +120,7 @@ class LoomApp(LoomLook):
         self._chat = ChatScreen(workspace, clock=clock)
         self._unsent = Unsent(locations.unsent)
         self._keeper: DraftKeeper | None = None
+        self._view = View()
         self._draft_timer: Timer | None = None
         self._draft_failed = False
         self._draft_kept: asyncio.Task[None] | None = None
@@ -136,6 +139,8 @@ class LoomApp(LoomLook):
     @work(group="open", exit_on_error=False)
     async def _begin(self) -> None:
         try:
+            self._view = await asyncio.to_thread(load_view, self._locations.view)
+            self._chat.like_panel(self._view.state_panel)
             bench = await open_workbench(self._locations, self._settings)
             self._bench = bench
             self.run_worker(bench.back_up(), group="backup", exit_on_error=False)
@@ -261,6 +266,7 @@ class LoomApp(LoomLook):
             await self._leave(self._session, chat)
         self._session = session
         await self._restore_draft(session, chat)
+        await self._say_origin(bench, session, chat)
         await chat.attach(session, wanted.turn if wanted is not None else None)
         return True
 
@@ -272,7 +278,17 @@ class LoomApp(LoomLook):
         await self._keep_draft()
         self._session, self._chat = None, chat
         await self.switch_screen(chat)
+        chat.like_panel(self._view.state_panel)
         await session.close()
+
+    @on(ChatScreen.PanelChosen)
+    @work(group="view", exit_on_error=False)
+    async def _panel_chosen(self, event: ChatScreen.PanelChosen) -> None:
+        self._view = View(state_panel=event.shown)
+        try:
+            await asyncio.to_thread(keep_view, self._locations.view, self._view)
+        except OSError as error:
+            self.notify(f"This is not remembered: {error.strerror or error}.", severity="warning", markup=False)
 
     @work(group="open", exclusive=True, exit_on_error=False)
     async def _go(self, target: PickerResult | JumpTo) -> None:
@@ -308,13 +324,32 @@ class LoomApp(LoomLook):
             case JumpTo(session_id, turn):
                 return OpenSession(session_id, turn)
             case ForkAt(session_id, turn):
-                return OpenSession(await bench.store.fork_session(session_id, turn))
+                return OpenSession(await self._fork(bench, session_id, turn))
             case PinTurn(session_id, turn):
                 await self._pin(bench, session_id, turn)
                 # Pinned from the first picker, there is no conversation yet that it could go along with.
                 return NewSession() if self._session is None else None
             case Quit():
                 return None
+
+    async def _fork(self, bench: Workbench, session_id: str, turn_number: int) -> str:
+        """The id of a fork that ends with the turn's exchange: half an exchange is nothing that a model can go on
+        from."""
+        turn = await bench.store.get_turn(session_id, turn_number)
+        if turn is None:
+            raise LoomError(f"T{turn_number} is not there any more.")
+        last = (await bench.store.get_exchanges(session_id, turn.exchange, turn.exchange))[-1].turn_number
+        if last != turn_number:
+            self.notify(f"Forked after T{last}, the end of the exchange that T{turn_number} is in.", markup=False)
+        return await bench.store.fork_session(session_id, last)
+
+    async def _say_origin(self, bench: Workbench, session: CoworkSession, chat: ChatScreen) -> None:
+        """Let the head of a fork's transcript say where it comes from."""
+        record = session.session
+        if record is None or record.fork_turn is None:
+            return
+        parent = await bench.store.get_session(record.parent_id) if record.parent_id is not None else None
+        chat.say_origin(origin_in_words(parent.reference if parent is not None else "", record.fork_turn))
 
     async def _pin(self, bench: Workbench, session_id: str, turn_number: int) -> None:
         turn = await bench.store.get_turn(session_id, turn_number)

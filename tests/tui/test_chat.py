@@ -92,6 +92,19 @@ async def test_esc_gives_back_what_was_queued_instead_of_sending_it(app: ChatApp
         assert not app.chat.query_one(QueuedMessages).display
 
 
+async def test_a_notice_leaves_the_composer_in_view(app: ChatApp) -> None:
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        app.chat.say("Something to know.")
+        while not app.screen.query("Toast"):
+            await pilot.pause()
+        await pilot.pause()
+        toast, composer = app.screen.query_one("Toast"), app.chat.query_one(Composer)
+        assert toast.region.height
+        assert toast.region.bottom < composer.region.y
+        assert toast.region.y <= 3
+        assert toast.region.right >= 96
+
+
 async def test_ctrl_c_copies_then_clears_then_interrupts(app: ChatApp) -> None:
     async with app.run_test() as pilot:
         composer = app.chat.query_one(Composer)

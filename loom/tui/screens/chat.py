@@ -141,6 +141,10 @@ class ChatScreen(PagedScreen):
     def _written(self) -> None:
         self.post_message(self.DraftChanged())
 
+    def say_origin(self, words: str) -> None:
+        """Where this conversation comes from; it stands above the first turn."""
+        self.query_one(Transcript).origin = f"{words[:1].upper()}{words[1:]}"
+
     def leaving(self) -> None:
         """The program ends when what runs is stored."""
         self.query_one(StatusLine).show_word("leaving…")
