@@ -8,8 +8,9 @@ from collections.abc import Iterable
 
 from loom.archive.search.document import turn_of
 from loom.archive.search.marks import tool_facet
-from loom.archive.search.postings import Postings, read_tail
-from loom.archive.search.scope import scope_of
+from loom.archive.search.postings import Postings
+from loom.archive.search.scope import Scope
+from loom.archive.search.tail import TailCache, read_tail
 from loom.archive.search.words import fold
 
 MOST_TOOLS = 64
@@ -24,12 +25,15 @@ _LINE = re.compile(r"(?::\d+)+$")
 _VERSION = re.compile(r"v?\d[\d.]*")
 
 
-def tools_in(connection: sqlite3.Connection, *, session_id: str | None, workspace: str | None) -> tuple[str, ...]:
+def tools_in(
+    connection: sqlite3.Connection, cache: TailCache, *, session_id: str | None, workspace: str | None
+) -> tuple[str, ...]:
     """The tools that have a result in scope, those used most first; as the filter `tool:` takes them."""
-    scope = scope_of(connection, session_id=session_id, workspace=workspace, named=None)
-    postings = Postings(connection, scope)
+    scope = Scope(connection, session_id=session_id, workspace=workspace, named=None)
+    tail = read_tail(connection, scope, cache)
+    postings = Postings(connection, scope, tail)
     start = tool_facet("")
-    facets = {term for term in read_tail(connection, scope).terms.get("facets", {}) if term.startswith(start)}
+    facets = {facet for facet in tail.facets() if facet.startswith(start)}
     if scope.indexed:
         connection.execute(_VOCABULARY)
         facets.update(row[0] for row in connection.execute(_TOOLS, (start, f"{start}\U0010ffff", MOST_TOOLS)))
@@ -39,19 +43,26 @@ def tools_in(connection: sqlite3.Connection, *, session_id: str | None, workspac
 
 
 def files_in(
-    connection: sqlite3.Connection, fragment: str, *, session_id: str | None, workspace: str | None, limit: int
+    connection: sqlite3.Connection,
+    cache: TailCache,
+    fragment: str,
+    *,
+    session_id: str | None,
+    workspace: str | None,
+    limit: int,
 ) -> tuple[str, ...]:
     """Paths that occur in scope and have the fragment, those whose name begins with it first, then the ones that were
     there last; as the filter `file:` takes them."""
-    scope = scope_of(connection, session_id=session_id, workspace=workspace, named=None)
-    postings = Postings(connection, scope)
+    scope = Scope(connection, session_id=session_id, workspace=workspace, named=None)
+    tail = read_tail(connection, scope, cache)
+    postings = Postings(connection, scope, tail)
     wanted = fold(fragment)
     names: Iterable[str]
     if len(wanted) >= 3:
         names = postings.names_with(wanted)
     else:
         recent = [row[0] for row in connection.execute(_NEWEST_NAMES, (MOST_NAMES,))] if scope.indexed else []
-        names = dict.fromkeys([*read_tail(connection, scope).terms.get("names", {}), *recent])
+        names = dict.fromkeys([*sorted(tail.names()), *recent])
     newest: dict[str, int] = {}
     for name in names:
         path = _LINE.sub("", name)
