@@ -145,7 +145,7 @@ class LoomApp(LoomLook):
             self._bench = bench
             self.run_worker(bench.back_up(), group="backup", exit_on_error=False)
             target = await self._first(bench)
-            while target is not None and not await self._open(bench, target):
+            while target is not None and not await self._open_first(bench, target):
                 target = await self._pick(bench)
             if target is None:
                 await self.action_quit()
@@ -162,9 +162,16 @@ class LoomApp(LoomLook):
             except (UnknownReference, AmbiguousReference) as error:
                 return await self._pick(bench, error.what)
             return OpenSession(session.id)
-        if self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1):
+        if bench.newer is None and (self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1)):
             return NewSession()
         return await self._pick(bench)
+
+    async def _open_first(self, bench: Workbench, target: Target) -> bool:
+        """Open what was picked at the start; False when the person goes back to the picker, which says why when nothing
+        new can be stored."""
+        if bench.newer is not None and isinstance(target, NewSession):
+            return False
+        return await self._open(bench, target)
 
     async def _pick(self, bench: Workbench, said: str = "") -> Target | None:
         """What the person picks; None to leave. `said` is why they are asked."""
@@ -397,7 +404,7 @@ class LoomApp(LoomLook):
             search=bench.store,
             open_id=open_id,
             key_clock=self._clock,
-            said=said,
+            said=said or (str(bench.newer) if bench.newer is not None else ""),
             help_groups=chat_help(),
         )
 
