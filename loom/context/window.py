@@ -15,6 +15,7 @@ from loom.context.contents import Contents
 from loom.context.fitting import Fitting
 from loom.context.measure import Count
 from loom.context.meter import Meter
+from loom.context.outlook import Outlook, outlook
 from loom.context.pins import Pinned
 from loom.context.receipts import Receipt, receipt_of
 from loom.context.recipes import Recipe
@@ -264,6 +265,10 @@ class Window:
             cost_usd=cost_usd,
             cache_read_share=cache_read_share,
         )
+
+    def outlook(self) -> Outlook:
+        """What would leave next."""
+        return outlook(self._contents, self._meter)
 
     def _raw(self) -> int:
         """Tokens of the next request by our own count."""

@@ -17,6 +17,7 @@ from loom.context.edges import cleared_meta, compaction_meta
 from loom.context.framing import fenced
 from loom.context.hint import RecallHint
 from loom.context.messages import turns_from_request
+from loom.context.outlook import Outlook
 from loom.context.pins import Pinned
 from loom.context.usage import WindowUsage
 from loom.context.window import Window
@@ -185,6 +186,10 @@ class Engine:
             ExchangeInWindow(size.exchange, size.first_turn, size.last_turn, size.tokens, said.get(size.exchange, ""))
             for size in self._window.exchanges
         )
+
+    def outlook(self) -> Outlook:
+        """What would leave the window next."""
+        return self._window.outlook()
 
     @property
     def pin_room(self) -> int:

@@ -362,7 +362,7 @@ class CoworkSession:
         """What the window holds now, exchange by exchange, and what moved its beginning."""
         exchanges = self._engine.exchanges() if self._engine is not None else ()
         marks = await self._store.get_window_marks(self.session_id) if self.session_id is not None else []
-        return WindowContents(exchanges, tuple(marks))
+        return WindowContents(exchanges, tuple(marks), self._engine.outlook() if self._engine is not None else None)
 
     def state_yaml(self) -> str:
         """The state as the model sees it."""
