@@ -25,7 +25,7 @@ class TurnKind(StrEnum):
     FILE = "file"
     """Binary content (an image) from the person or the model; `part_json` holds it."""
     SUMMARY = "summary"
-    """A compaction's summary; the window starts after `message_meta.compacted_to` while it stands."""
+    """A compaction's summary; the window starts after `message_meta.left_to` while it stands."""
     RECEIPT = "receipt"
     """The line that says which turns left the window."""
     NOTE = "note"

@@ -67,10 +67,7 @@ def _contents(
     contents = Contents(recipe.rules if recipe else _WHOLE, count)
     first = manifest.turns[0][0] if manifest.turns else 1
     edges = recipe.edges if recipe else Edges(left_to=first - 1)
-    contents.put(turns, Beginning(edges, summary))
-    for held in contents.held:
-        if recipe is not None and held.number in recipe.cuts:
-            held.cut_prompt(recipe.cuts[held.number])
+    contents.fill(turns, Beginning(edges, recipe.summary if recipe else 0), summary)
     return contents
 
 
@@ -112,12 +109,7 @@ def _parts(
             yield _part(part, side, where.get(id(part)), own, count)
 
 
-_OWN = {
-    "receipt": Segment.RECEIPT,
-    "state": Segment.STATE,
-    "pins": Segment.PINS,
-    "hint": Segment.HINT,
-}
+_OWN = {"receipt": Segment.RECEIPT, "state": Segment.STATE, "pins": Segment.PINS, "hint": Segment.HINT}
 
 
 def _part(part: Any, side: str, origin: Origin | None, own: Mapping[str, Segment], count: Count) -> SeenPart:

@@ -119,7 +119,7 @@ def _texts(items: Iterable[UserContent]) -> Iterable[str]:
 
 
 def _own_words(text: str) -> str:
-    """The text without the paragraphs that loom put around it; of the session state and of the pins, nothing."""
+    """The text without the paragraphs that loom put around it; of the session state and of pins, nothing."""
     if text.startswith((_STATE, _PINS)):
         return ""
     paragraphs = text.split("\n\n")

@@ -52,11 +52,12 @@ def test_a_pinned_turn_stands_beside_the_newest_message_when_it_left() -> None:
     assembly = fill(window, rows)
     assert window.left_to > 2
     assert window.holds(1) and not window.holds(2)
-    newest = str(assembly.messages[-1].parts[-1].content)  # type: ignore[union-attr]
-    assert '<pin turn="T1" by="user">\nthe port is 8123\n</pin>' in newest
+    beside, newest = (str(part.content) for part in assembly.messages[-1].parts)  # type: ignore[union-attr]
+    assert '<pin turn="T1" by="user">\nthe port is 8123\n</pin>' in beside
+    assert newest.startswith("wish"), "the person's words come last"
     assert text_of(assembly).count("the port is 8123") == 1
     assert assembly.turns[0] == (1, 1), "the manifest says that it was there"
-    assert '<pin turn="T1"' in assembly.texts["pins"]
+    assert assembly.texts["pins"] == beside
     assert assembly.segments[Segment.PINS] > 0
 
 

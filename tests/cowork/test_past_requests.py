@@ -72,14 +72,22 @@ async def test_every_request_comes_back_as_it_was_sent(small: Workbench, start: 
     assert Segment.RECEIPT not in [part.segment for part in (await requests.seen(1)).parts]
 
 
-async def test_pins_are_seen_where_they_stood(small: Workbench, start: Start, workspace: Path) -> None:
-    talk = await busy_session(start, small, workspace)
-    await talk.session.pin_turn(1)
+async def test_it_shows_the_pins_as_they_were(small: Workbench, start: Start, workspace: Path) -> None:
+    talk = await start(on=small)
     await talk.say("list the files")
+    await talk.session.pin_turn(1)
+    await talk.session.pin_text("the port is 8123")
+    await talk.session.clear()
+    await talk.say("list the files again")
+    await talk.session.unpin(talk.session.state.pins[0])
+    await talk.say("and once more")
     requests = past(talk, small)
-    newest = await requests.seen((await requests.lines())[-1].request)
-    assert (newest.standing, newest.missing) == (Standing.SAME, ())
-    assert ["read a.txt" in part.text for part in newest.parts if part.segment is Segment.PINS] == [True]
+    for line in await requests.lines():
+        seen = await requests.seen(line.request)
+        assert (seen.standing, seen.missing) == (Standing.SAME, ()), line
+        pins = "".join(part.text for part in seen.parts if part.segment is Segment.PINS)
+        assert ("the port is 8123" in pins) == (line.exchange > 1)
+        assert ("list the files" in pins) == (line.exchange == 2)
 
 
 async def test_it_shows_the_state_as_it_was(small: Workbench, start: Start, workspace: Path) -> None:

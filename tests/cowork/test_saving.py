@@ -31,13 +31,13 @@ def chat() -> ModelChoice:
 
 
 async def fill_disk(bench: Workbench) -> None:
-    """Room for what loom notes of a request, and for no long turn: what the archive sees of a full disk."""
+    """Eight pages more than there are now, room for a request's manifest but not for BIG: an almost full disk."""
 
-    def fill(connection: sqlite3.Connection) -> None:
+    def leave_little(connection: sqlite3.Connection) -> None:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
-        connection.execute(f"PRAGMA max_page_count = {pages + 3}").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages + 8}").fetchone()
 
-    await bench.store._access.write(fill)
+    await bench.store._access.write(leave_little)
 
 
 async def free_disk(bench: Workbench) -> None:

@@ -94,10 +94,11 @@ async def test_the_instructions_stay_the_same_and_the_state_stands_beside_the_ne
     await talk.say("Is that clear?")
     first, second = (request.messages for request in provider.requests)
     assert first[0] == second[0] and first[0]["role"] == "system" and "current_focus" not in first[0]["content"]
-    assert first[1] == second[1] == {"role": "user", "content": "Never use an ORM here."}
-    state = second[-1]["content"]
-    assert second[-2]["content"] == "Is that clear?" and state.startswith("<loom-state>")
-    assert "Never use an ORM here." in state and not any("<loom-state>" in m["content"] for m in second[:-1])
+    said = {"role": "user", "content": "Never use an ORM here."}
+    assert first[-1] == second[1] == said
+    state = second[-2]["content"]
+    assert second[-1]["content"] == "Is that clear?" and state.startswith("<loom-state>")
+    assert "Never use an ORM here." in state and not any("<loom-state>" in m["content"] for m in second[:-2])
 
 
 async def test_a_connection_that_drops_keeps_what_had_arrived(start: Start, provider: ScriptedProvider) -> None:

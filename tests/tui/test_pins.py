@@ -124,8 +124,9 @@ async def test_pins_of_the_whole_program_outlast_a_cleared_window(locations: Loc
         service = seat.chat.service
         assert service is not None and service.session is not None
         store = seat.app._bench.store  # type: ignore[union-attr]
-        newest = await store.get_manifest(service.session.id, await store.get_request_count(service.session.id))
-        assert newest is not None and newest.turns[0] == (1, 1)
-        assert '<pin turn="T1"' in newest.texts["pins"]
+        last = (await store.list_requests(service.session.id))[-1].request
+        manifest = await store.get_manifest(service.session.id, last)
+        assert manifest is not None and '<pin turn="T1"' in manifest.texts["pins"]
+        assert manifest.turns[0] == (1, 1)
         await seat.say("/pin " + "x" * 2_001)
         await seat.until(lambda: any("at most 2,000" in str(e.render()) for e in seat.chat.query(ErrorBlock)))
