@@ -185,7 +185,7 @@ class Engine:
 
     def outlook(self) -> Outlook:
         """What would leave the window next."""
-        return self._window.outlook()
+        return self.window.outlook()
 
     @property
     def pin_room(self) -> int:
