@@ -351,6 +351,10 @@ class Window:
             cache_read_share=cache_read_share,
         )
 
+    def standing(self) -> tuple[list[ModelMessage], int]:
+        """The messages as things stand, and what they take with the floor by our own count. Nothing is moved."""
+        return self._contents.messages(), self._raw()
+
     def outlook(self) -> Outlook:
         """What would leave next."""
         return outlook(self._contents, self._meter)

@@ -23,6 +23,7 @@ from loom.cowork.contents import ExchangeInWindow
 from loom.cowork.events import Listener, Notice, Outcome, UsageChanged
 from loom.cowork.exchange import Exchange
 from loom.cowork.gate import Gate
+from loom.cowork.provider_count import ProviderCount
 from loom.cowork.recorder import Recorder
 from loom.cowork.requests import RequestLog
 from loom.cowork.streaming import StreamedAnswer
@@ -69,8 +70,11 @@ class Engine:
         approvals: Approvals,
         recorder: Recorder,
         listener: Listener,
+        provider_count: ProviderCount | None,
     ) -> None:
         self.choice = choice
+        self.provider_count = provider_count
+        """None unless the settings ask for it."""
         self._agent = agent
         self.window = window
         self.summariser = summariser
@@ -240,4 +244,9 @@ def build_engine(
         instructions=bench.counter.count(instructions),
     )
     summariser = Summariser(refined, model, settings, bench.counter.count, listener, state)
-    return Engine(agent, refined, window, summariser, toolbox, bench, permissions, approvals, recorder, listener)
+    counted = None
+    if settings.counting == "provider":
+        counted = ProviderCount(model, refined, instructions, [tool.tool_def for tool in tools], window, listener)
+    return Engine(
+        agent, refined, window, summariser, toolbox, bench, permissions, approvals, recorder, listener, counted
+    )

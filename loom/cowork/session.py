@@ -220,6 +220,8 @@ class CoworkSession:
         if self.busy:
             raise LoomError("An exchange is running.", "Interrupt it with Esc, then change the model.")
         self.choice = await asyncio.to_thread(choose_model, name, self._bench.settings)
+        if self._engine is not None and self._engine.provider_count is not None:
+            await self._engine.provider_count.stop()
         self._engine, self._preparing, self.problem = None, None, None
         if self.session_id is not None and not self.read_only:
             await self._store.update_model(self.session_id, self.choice.name)
@@ -328,6 +330,14 @@ class CoworkSession:
         self._listener(StateChanged(self.state))
 
     def _measure(self) -> None:
+        engine = self._engine
+        if engine is None:
+            return
+        self._read_gauge()
+        if engine.provider_count is not None:
+            engine.provider_count.ask(self._read_gauge)
+
+    def _read_gauge(self) -> None:
         if self._engine is not None:
             self._listener(UsageChanged(self._engine.usage(self.state_yaml(), self.session)))
 
@@ -460,5 +470,7 @@ class CoworkSession:
         if self._running is not None and not self._running.done():
             self.interrupt()
             await asyncio.wait([self._running])
+        if self._engine is not None and self._engine.provider_count is not None:
+            await self._engine.provider_count.stop()
         if self.session_id is not None and not self.read_only:
             await self._store.release_lease(self.session_id)
