@@ -198,7 +198,7 @@ class ArchiveReader:
         place = None if workspace is None else (await self._identify(workspace)).path
         found = tuple(hits)
         return await self._finder.ask(
-            lambda c: revisions_of(c, found, query, reading, session_id=session_id, workspace=place)
+            lambda c, tails: revisions_of(c, tails, found, query, reading, session_id=session_id, workspace=place)
         )
 
     async def nearest_words(
@@ -209,7 +209,7 @@ class ArchiveReader:
 
         place = None if workspace is None else (await self._identify(workspace)).path
         return await self._finder.ask(
-            lambda c: nearest_words(c, query, session_id=session_id, workspace=place, limit=limit)
+            lambda c, tails: nearest_words(c, tails, query, session_id=session_id, workspace=place, limit=limit)
         )
 
     # Drafts and manifests

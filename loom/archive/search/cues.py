@@ -31,6 +31,8 @@ _YOU_SAID = re.compile(
     re.IGNORECASE,
 )
 _LEAST_NAMED = 3
+_MAX_WORDS = 24
+"""Words of a query that may be a speaker's name: who pastes more asks for no person."""
 _MOSTLY = 0.8
 
 
@@ -88,7 +90,7 @@ def _speaker(text: str, postings: Postings) -> tuple[frozenset[int] | None, str 
     said: set[int] = set()
     roles: set[str] = set()
     names: set[str] = set()
-    for word in dict.fromkeys(plain_words(text)):
+    for word in [*dict.fromkeys(plain_words(text))][:_MAX_WORDS]:
         if len(word) < 3 or not word.isalpha() or word in STOP_STEMS:
             continue
         spoken = postings.places("facets", f"said:{word}")

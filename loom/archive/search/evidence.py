@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -26,6 +28,10 @@ MAX_COMPOUND = 8
 """Words of a query that may be the words of one identifier."""
 MAX_VERIFIED = 200
 """Turns whose text is read to see whether a passage stands in it."""
+
+MAX_KEYS = 48
+"""Words of a passage that a turn must have before its text is read."""
+MAX_MENTIONS = 4_000
 
 Texts = Callable[[Iterable[int]], Mapping[int, str]]
 """Gives the texts of turns by place."""
@@ -62,13 +68,14 @@ class Evidence:
 
 def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
     """The evidence for a query in a scope."""
+    postings.read([term.stem for term in query.terms], query.pieces)
     rarity = _Rarity(postings.turns)
     names = [_name_match(name, postings, rarity) for name in query.names]
     known = {stem for name in names if name.strengths for stem in words_of(name.key)}
     matches = [_term_match(term, postings, rarity, within_name=term.stem in known) for term in query.terms]
     for piece in query.pieces:
         found = dict.fromkeys(postings.places("parts", piece), 1.0)
-        matches.append(Match(piece, rarity.of(found), found, literal=False))
+        matches.append(Match(piece, rarity.of(found, postings.turns_with(piece)), found, literal=False))
     total = sum(match.weight for match in matches)
     matches += names
     if compound := _compound_match(query, postings, rarity):
@@ -100,9 +107,10 @@ class _Rarity:
     def __init__(self, turns: int) -> None:
         self._turns = turns
 
-    def of(self, found: Mapping[int, float]) -> float:
-        """BM25's inverse document frequency within the scope; that of one turn for what is in none."""
-        count = len(found) or 1
+    def of(self, found: Mapping[int, float], turns: int = 0) -> float:
+        """BM25's inverse document frequency within the scope; that of one turn for what is in none. `turns` is how
+        many have it where that is more than were looked at."""
+        count = max(len(found), turns) or 1
         return math.log(1 + (max(self._turns, count) - count + 0.5) / (count + 0.5))
 
 
@@ -116,7 +124,7 @@ def _term_match(term: Term, postings: Postings, rarity: _Rarity, *, within_name:
     if not strengths:
         similar = postings.names_like(term.word, LEAST_SIMILARITY)
         _add_names(strengths, postings, {known: LIKE * value for known, value in similar.items()})
-    weight = rarity.of(strengths) * (WITHIN_NAME if within_name else 1)
+    weight = rarity.of(strengths, postings.turns_with(term.stem)) * (WITHIN_NAME if within_name else 1)
     return Match(term.stem, weight, strengths, literal=False, within_name=within_name)
 
 
@@ -128,17 +136,18 @@ def _compound_match(query: Query, postings: Postings, rarity: _Rarity) -> Match 
         return None
     strengths: dict[int, float] = {}
     joined = "".join(words)
+    exact: dict[str, float] = {}
     for name in postings.names_with(*words):
         bare = "".join(character for character in name if character.isalnum())
-        exact = 1.0 if bare == joined else EDGE if joined in bare else INNER * INNER
-        for place in postings.places("names", name):
-            strengths[place] = max(strengths.get(place, 0.0), exact)
+        exact[name] = 1.0 if bare == joined else EDGE if joined in bare else INNER * INNER
+    _add_names(strengths, postings, exact)
     return Match(" ".join(words), LITERAL * rarity.of(strengths), strengths, literal=True) if strengths else None
 
 
 def _name_match(name: str, postings: Postings, rarity: _Rarity) -> Match:
     strengths = dict.fromkeys(postings.places("names", name), 1.0)
-    longer = {known: _standing(name, known) for known in postings.names_with(name) if known != name}
+    pattern = re.compile(re.escape(name))
+    longer = {known: _standing(pattern, known) for known in postings.names_with(name) if known != name}
     _add_names(strengths, postings, longer)
     if not strengths:
         similar = postings.names_like(name, LEAST_SIMILARITY)
@@ -147,57 +156,46 @@ def _name_match(name: str, postings: Postings, rarity: _Rarity) -> Match:
 
 
 def _add_names(strengths: dict[int, float], postings: Postings, names: Mapping[str, float]) -> None:
+    alike: defaultdict[float, list[str]] = defaultdict(list)
     for name, strength in names.items():
-        for place in postings.places("names", name):
+        alike[strength].append(name)
+    for strength, group in alike.items():
+        for place in postings.with_any_name(group):
             strengths[place] = max(strengths.get(place, 0.0), strength)
 
 
-def _standing(part: str, whole: str) -> float:
-    """How a part stands in a text that has it: whole token, at a border, or inside a word."""
+def _standing(part: re.Pattern[str], whole: str) -> float:
+    """How a part stands in a text that has it: whole token, at a border, or inside a word; 0 where it does not."""
     best = 0.0
-    start = whole.find(part)
-    while start >= 0 and best < 1:
-        end = start + len(part)
-        left = start == 0 or not (whole[start - 1].isalnum() and part[0].isalnum())
-        right = end == len(whole) or not (whole[end].isalnum() and part[-1].isalnum())
+    for match in part.finditer(whole):
+        start, end = match.span()
+        left = start == 0 or not (whole[start - 1].isalnum() and whole[start].isalnum())
+        right = end == len(whole) or not (whole[end].isalnum() and whole[end - 1].isalnum())
         best = max(best, EDGE if left and right else (EDGE + INNER) / 2 if left or right else INNER)
-        start = whole.find(part, start + 1)
+        if best == EDGE:
+            break
     return best
 
 
 def _passage_match(passage: str, postings: Postings, texts: Texts, rarity: _Rarity) -> Match:
     """The turns in whose text a passage stands word for word, white space and case aside."""
-    keys = list(dict.fromkeys(words_of(passage)))
-    pieces = [piece for run in cjk_runs(passage) for piece in cjk_pieces(run)]
-    places = _all_of(keys, pieces, postings)
+    keys = list(dict.fromkeys(words_of(passage)))[:MAX_KEYS]
+    pieces = [piece for run in cjk_runs(passage) for piece in cjk_pieces(run)][:MAX_KEYS]
+    places = postings.with_all(keys, pieces, MAX_VERIFIED)
     if not places and len(keys) > 2:
-        places = _all_of(keys[1:-1], pieces, postings)  # cut out of a longer text, its ends may be half words
+        # Cut out of a longer text, its ends may be half words.
+        places = postings.with_all(keys[1:-1], pieces, MAX_VERIFIED)
     if not keys and not pieces:
-        places = set(postings.newest(MAX_VERIFIED * 10))
+        places = postings.narrowed(MAX_VERIFIED * 10)
+    pattern = re.compile(r"\s+".join(map(re.escape, passage.split())))
     strengths: dict[int, float] = {}
-    for place, text in texts(sorted(places, reverse=True)[: MAX_VERIFIED * (10 if not keys else 1)]).items():
-        folded = " ".join(fold(text).split())
-        if passage in folded:
-            strengths[place] = _standing(passage, folded) / EDGE
+    for place, text in texts(sorted(places, reverse=True)).items():
+        if standing := _standing(pattern, fold(text)):
+            strengths[place] = standing / EDGE
     return Match(passage, LITERAL * rarity.of(strengths), strengths, literal=True)
-
-
-def _all_of(keys: list[str], pieces: list[str], postings: Postings) -> set[int]:
-    found: set[int] | None = None
-    for key in keys:
-        places = postings.places("words", key) | postings.places("parts", key)
-        found = places if found is None else found & places
-        if not found:
-            return set()
-    for piece in pieces:
-        places = postings.places("parts", piece)
-        found = places if found is None else found & places
-    return found or set()
 
 
 def _mentions(file: str, postings: Postings) -> set[int]:
     """The turns that mention a file: the path as given, within a longer one, or its words."""
-    places = postings.places("names", file)
-    for name in postings.names_with(file):
-        places = places | postings.places("names", name)
-    return places or _all_of(words_of(file), [], postings)
+    places = postings.with_any_name([file, *postings.names_with(file)])
+    return places or postings.with_all(words_of(file), [], MAX_MENTIONS)

@@ -7,6 +7,8 @@ another language has none and loses nothing else.
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
+from zlib import crc32
 
 ROLES = ("user", "assistant", "tool", "system")
 _ROLE_BITS = 3
@@ -23,6 +25,8 @@ QUESTION = 64
 LONG_QUESTION = 128
 """Ends with a question after a paragraph of statements."""
 SUMMARY = 256
+TOOL_SHIFT = 16
+"""From this bit on, 24 bits of a checksum of the tool's name: two tools may share one, so a hit's name is compared."""
 
 SHORT_QUESTION = 160
 LONGEST_QUESTION = 300
@@ -85,6 +89,16 @@ def marks_of(role: str, kind: str, text: str) -> int:
     return marks
 
 
+def tool_mark(name: str | None) -> int:
+    """The bits of a turn's marks that say which tool it is of; none for a turn of no tool."""
+    return (crc32(one_term(name).encode()) >> 8) << TOOL_SHIFT if name else 0
+
+
+def is_of_tool(marks: int, name: str) -> bool:
+    """Whether the marks are of a turn of this tool (or of one with the same checksum)."""
+    return marks >> TOOL_SHIFT == tool_mark(name) >> TOOL_SHIFT
+
+
 def role_of(marks: int) -> str:
     """The role that is noted in the marks."""
     return ROLES[marks & _ROLE_BITS]
@@ -114,4 +128,25 @@ def role_facet(role: str) -> str:
 
 def tool_facet(name: str) -> str:
     """The term that finds the turns of a tool."""
-    return "tool:" + "_".join(name.lower().split())
+    return f"tool:{one_term(name)}"
+
+
+def time_facets(at: int) -> frozenset[str]:
+    """The terms that find the turns of a year and of a month, both UTC; `at` is in seconds since 1970."""
+    moment = datetime.fromtimestamp(at, UTC)
+    return frozenset((year_facet(moment.year), month_facet(moment.year, moment.month)))
+
+
+def year_facet(year: int) -> str:
+    """The term that finds the turns of a year."""
+    return f"year:{year}"
+
+
+def month_facet(year: int, month: int) -> str:
+    """The term that finds the turns of a month."""
+    return f"month:{year}-{month:02d}"
+
+
+def one_term(name: str) -> str:
+    """A tool's name as it is in a facet: lower case, without white space."""
+    return "_".join(name.lower().split())

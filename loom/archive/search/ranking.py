@@ -6,9 +6,8 @@ fit: what it stands for is said beside it.
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from loom.archive.search.cues import Cues
@@ -18,10 +17,8 @@ from loom.archive.search.evidence import Evidence, Match
 from loom.archive.search.marks import LONG_QUESTION, NUMBER, PREFERENCE, QUESTION, TIME, role_of
 from loom.archive.search.postings import Mark
 
-POOL = 300
-"""Turns that are ranked: those with the most rare words."""
 SPREADING = 100
-"""Of them, the best: only their neighbours are looked at, too."""
+"""The best of those that are ranked: only their neighbours are looked at, too."""
 
 K1, B = 1.0, 0.3
 """BM25 over presence: a word that a turn repeats says no more; a long turn is held against it a little."""
@@ -55,18 +52,6 @@ STANDING_RULE = 0.45
 """What a standing instruction of the user gets of the best score for any question: it bears on all of them."""
 NAMED = 0.5
 """What is left of the weight of a word that only names the speaker."""
-
-
-def pool_of(evidence: Evidence, passing: Callable[[Iterable[int]], Iterable[int]], limit: int = POOL) -> list[int]:
-    """The places worth ranking of those that pass the filters: by the summed weight of what they have, newest first
-    among equals."""
-    scores: defaultdict[int, float] = defaultdict(float)
-    for match in evidence.matches:
-        weight = match.weight
-        for place, strength in match.strengths.items():
-            scores[place] += weight * strength
-    allowed = passing(place for place in scores if is_allowed(place, evidence))
-    return heapq.nlargest(limit, allowed, key=lambda place: (scores[place], place))
 
 
 def is_allowed(place: int, evidence: Evidence) -> bool:
