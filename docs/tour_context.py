@@ -14,20 +14,27 @@ READ = ("loom/context/window.py", "loom/context/fitting.py", "loom/context/meter
 def walk(terminal: Terminal, tour: Tour) -> None:
     send(terminal, START)
     terminal.wait("offline")
+    terminal.wait(lambda screen: "starting" not in screen)
     say(terminal, "remember: never rename a setting")
     for path in READ:
         say(terminal, f"read {path} lines 1-90")
     say(terminal, "what did we say about the setting?")
     look(terminal, tour)
     leave(terminal)
-    send(terminal, "clear; loom context 0 -w checkout")
+    ask(terminal, "loom context 0 -w checkout", "expected")
     tour.step("On the command line", "`loom context REF`: the same, for pipes too.", terminal.settle())
-    send(terminal, "clear; loom context 0 -w checkout --at T1 | head -20")
+    ask(terminal, "loom context 0 -w checkout --at T1", "loom-state")
     tour.step(
         "What the model saw", "`--at T1`: the request that answered T1. `--full` prints every word.", terminal.settle()
     )
-    send(terminal, "clear; loom context 0 -w checkout --diff 9 10")
+    ask(terminal, "loom context 0 -w checkout --diff 9 10", "same beginning")
     tour.step("What changed", "`--diff A B`: what left, what came, what shrank.", terminal.settle())
+
+
+def ask(terminal: Terminal, command: str, answer: str) -> None:
+    """Run a command on an empty screen; wait until it has said `answer`."""
+    send(terminal, f"clear; {command}")
+    terminal.wait(answer)
 
 
 def look(terminal: Terminal, tour: Tour) -> None:

@@ -16,6 +16,8 @@ from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.usage_grid import look_of
 from loom.tui.widgets.usage_table import NAMES
 
+_A_LINE = 3
+"""Segments named in one line: as many as 60 cells have room for."""
 _CALL = "→ "
 """In front of a tool's name where the model calls it; without it the name is that of a result."""
 _SIGNS = {"+": "$text-success bold", "-": "$text-error bold", "~": "$text-warning bold"}
@@ -60,8 +62,8 @@ def _compared(found: Comparison) -> Iterator[Row]:
         for segment, (before, after) in found.segments.items()
         if before != after
     ]
-    if moved:
-        yield Heading(", ".join(moved))
+    for at in range(0, len(moved), _A_LINE):
+        yield Heading(", ".join(moved[at : at + _A_LINE]))
     for title, sign, parts in (("Came", "+", found.came), ("Left", "-", found.left)):
         if parts:
             yield Heading(f"{title}: {_sized(len(parts), sum(part.tokens for part in parts))}")
