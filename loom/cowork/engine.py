@@ -94,9 +94,15 @@ class Engine:
     async def load(self, session_id: str) -> None:
         """Fill the window from the archive, as far as it goes; costs the same for every length of session."""
         last = await self._requests.open(session_id)
-        if last is not None and last.reported_tokens:
+        if last is not None and last.reported_tokens and last.model_name == self.choice.name:
             self.window.learn(last.estimated_tokens, last.reported_tokens)
         await self.window.load(ArchivedRows(self._store, session_id))
+
+    async def learn_scale(self) -> None:
+        """Count as this model's provider did the last time, in whatever session that was."""
+        report = await self._store.get_newest_report(self.choice.name)
+        if report is not None:
+            self.window.learn(*report)
 
     async def run(self, prompt: Turn, state: str, session: Session | None) -> Answered:
         """Answer a prompt that is stored already. See `Exchange.run` for what it raises."""

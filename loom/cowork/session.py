@@ -182,6 +182,7 @@ class CoworkSession:
     async def _prepare(self) -> None:
         try:
             engine = await asyncio.to_thread(self._build_engine)
+            await engine.learn_scale()
             if self.session_id is not None:
                 await self._load(engine, self.session_id)
         except LoomError as error:
