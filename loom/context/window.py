@@ -17,6 +17,7 @@ from loom.context.edges import Beginning, Edges, ranges_of
 from loom.context.fitting import Fitting
 from loom.context.measure import Count
 from loom.context.meter import Meter
+from loom.context.outlook import Outlook, outlook
 from loom.context.pins import Pinned
 from loom.context.receipts import Receipt, receipt_of
 from loom.context.recipes import Recipe
@@ -349,6 +350,14 @@ class Window:
             cost_usd=cost_usd,
             cache_read_share=cache_read_share,
         )
+
+    def standing(self) -> tuple[list[ModelMessage], int]:
+        """The messages as things stand, and what they take with the floor by our own count. Nothing is moved."""
+        return self._contents.messages(), self._raw()
+
+    def outlook(self) -> Outlook:
+        """What would leave next."""
+        return outlook(self._contents, self._meter)
 
     def _raw(self) -> int:
         """Tokens of the next request by our own count."""

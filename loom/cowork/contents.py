@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from loom.archive import Turn
+
+if TYPE_CHECKING:
+    # Half a second of imports, of which nothing is needed to hold the record.
+    from loom.context.outlook import Outlook
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +32,5 @@ class WindowContents:
     """Oldest first."""
     marks: tuple[Turn, ...]
     """The turns that moved the window's beginning (receipts, summaries, clearings), newest first."""
+    outlook: Outlook | None = None
+    """What would leave next; None before the window is counted."""

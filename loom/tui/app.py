@@ -20,6 +20,7 @@ from loom.archive.errors import AmbiguousReference, LeaseHeld, UnknownReference
 from loom.archive.records import Session
 from loom.archive.unsent import Unsent
 from loom.config import Settings
+from loom.cowork.past_requests import PastRequests
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.suggesting import suggest_models
@@ -450,4 +451,5 @@ class LoomApp(LoomLook):
             return
         requests = await bench.store.list_requests(session.session_id) if session.session_id else []
         contents = await session.window_contents()
-        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, requests)))
+        past = PastRequests(bench.store, bench.counter, session.session_id) if session.session_id else None
+        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, requests), past))
