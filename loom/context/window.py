@@ -333,7 +333,7 @@ class Window:
 
     def overflowed(self, limit: int | None = None) -> None:
         """The provider refused the last request as too long. The next one is smaller: for a window of `limit` tokens
-        if it named one, else of a fifth less than what was sent."""
+        if it named one that explains this, else of a fifth less than what was sent."""
         self._meter.overflowed(limit, self._raw())
         self._contents.pins.room = self.budget.pin_room
 
