@@ -255,7 +255,8 @@ class Manifest(Row):
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
-    """What stood in the request and is no turn: `instructions`, `tools`, `state`, `receipt`, `pins`, `hint`. On disk, words that are those of the request before are a reference to it."""
+    """What stood in the request and is no turn: `instructions`, `tools`, `state`, `receipt`, `pins`,
+    `hint`. On disk, words that are those of the request before are a reference to it."""
     estimated_tokens: int
     """Input tokens by our own count, before any word from the provider."""
     reported_tokens: int | None

@@ -24,6 +24,6 @@ def run(parsed: argparse.Namespace) -> int:
         raise LoomError("There is no terminal to draw on.", "Use -p TEXT for one exchange without a screen.")
     from loom.tui.app import LoomApp
 
-    app = LoomApp(locations, settings, workspace, resume=parsed.resume)
+    app = LoomApp(locations, settings, workspace, resume=parsed.resume, trust_project=parsed.trust)
     app.run()
     return app.return_code or 0

@@ -21,6 +21,7 @@ from loom.context.usage import WindowUsage
 from loom.context.window import Window
 from loom.cowork.agent import build_agent, build_tools
 from loom.cowork.approvals import Approvals
+from loom.cowork.beside import Beside, BesideText
 from loom.cowork.contents import ExchangeInWindow
 from loom.cowork.events import Listener, Outcome, UsageChanged
 from loom.cowork.exchange import Exchange
@@ -83,6 +84,7 @@ class Engine:
         self._listener = listener
         self._requests = RequestLog(bench.store, listener)
         self._hint = RecallHint(bench.counter.count)
+        self._beside = BesideText()
         self._token = CancellationToken()
 
     async def load(self, session_id: str) -> None:
@@ -128,7 +130,8 @@ class Engine:
             log_fault=self._log_fault,
             token=self._token,
         )
-        outcome, error = await exchange.run(prompt.content or "", _state_block(state))
+        beside = [text for text in (self._beside.memory, self._beside.project) if text]
+        outcome, error = await exchange.run(prompt.content or "", "\n\n".join([*beside, _state_block(state)]))
         return Answered(outcome, error, writer.turns)
 
     def begin(self) -> None:
@@ -169,6 +172,11 @@ class Engine:
             ExchangeInWindow(size.exchange, size.first_turn, size.last_turn, size.tokens, said.get(size.exchange, ""))
             for size in self._window.exchanges
         )
+
+    def set_beside(self, beside: Beside) -> None:
+        """What goes between the static instructions and the state, from the next exchange on."""
+        self._beside = beside.text(self._window.budget.window)
+        self._window.set_beside(memory=self._beside.memory, project=self._beside.project)
 
     @property
     def pin_room(self) -> int:

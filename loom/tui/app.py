@@ -75,10 +75,12 @@ class LoomApp(LoomLook):
         wanted_model: str = "",
         resume: str | None = None,
         fresh: bool = False,
+        trust_project: bool = False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """`wanted_model` goes before the settings. `resume` is a session reference; `fresh` starts a new session
-        without asking; otherwise the picker opens if the workspace has sessions. `clock` gives seconds, for the
+        without asking; otherwise the picker opens if the workspace has sessions. `trust_project` lets the model read
+        the project's instructions without asking. `clock` gives seconds, for the
         throbber and the key guard."""
         super().__init__(settings.theme)
         self._locations = locations
@@ -87,6 +89,7 @@ class LoomApp(LoomLook):
         self._wanted = wanted_model or settings.model
         self._resume = resume
         self._fresh = fresh
+        self._trust_project = trust_project
         self._bench: Workbench | None = None
         self._session: CoworkSession | None = None
         self._clock = clock
@@ -156,7 +159,14 @@ class LoomApp(LoomLook):
     async def _open(self, bench: Workbench, target: Target) -> bool:
         """Show this session in the place of the one that is open; False when the person went back instead."""
         chat = self._chat if self._session is None else ChatScreen(self._workspace, clock=self._clock)
-        opener = Opener(bench, self._workspace, self._settings, self._wanted, self._ask_about_held)
+        opener = Opener(
+            bench,
+            self._workspace,
+            self._settings,
+            self._wanted,
+            self._ask_about_held,
+            trust_project=self._trust_project,
+        )
         wanted = target if isinstance(target, OpenSession) else None
         session = await opener.open(wanted.session_id if wanted is not None else None, chat.receive)
         if session is None:

@@ -17,7 +17,7 @@ HYSTERESIS = 5.0
 
 _GROUPS: tuple[tuple[tuple[Segment, ...], str, str], ...] = (
     # Glyph and colour both differ where two groups meet: sixteen colours, or none, still tell them apart.
-    ((Segment.TOOLS, Segment.INSTRUCTIONS, Segment.MEMORY), "▓", "$secondary"),
+    ((Segment.TOOLS, Segment.INSTRUCTIONS, Segment.MEMORY, Segment.PROJECT), "▓", "$secondary"),
     ((Segment.STATE, Segment.RECEIPT), "▒", "$accent"),
     ((Segment.USER,), "█", "$primary"),
     ((Segment.ASSISTANT,), "▆", "$success"),
