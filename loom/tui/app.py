@@ -31,6 +31,7 @@ from loom.tui.screens.choose_model import ChooseModelScreen
 from loom.tui.screens.held import Held, HeldScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import NewSession, OpenSession, PickerResult, PickerScreen, Quit
+from loom.tui.screens.trust import TrustScreen
 from loom.tui.screens.usage import UsageScreen
 from loom.tui.themes import THEMES
 from loom.tui.widgets.usage_table import usage_report
@@ -90,6 +91,7 @@ class LoomApp(LoomLook):
         self._resume = resume
         self._fresh = fresh
         self._trust_project = trust_project
+        self._asked = False
         self._bench: Workbench | None = None
         self._session: CoworkSession | None = None
         self._clock = clock
@@ -176,7 +178,18 @@ class LoomApp(LoomLook):
         self._session = session
         chat.restore_draft(self._drafts.pop(session.session_id or "", ""))
         await chat.attach(session, wanted.turn if wanted is not None else None)
+        await self._ask_about_project(session)
         return True
+
+    async def _ask_about_project(self, session: CoworkSession) -> None:
+        """Once in the life of the program, unless it was answered before: may the model read the project's
+        instructions?"""
+        if self._asked or session.read_only or session.beside.standing != "unasked":
+            return
+        self._asked = True
+        answer = await self.push_screen_wait(TrustScreen(session.beside.project, clock=self._clock))
+        if answer != "later":
+            await session.beside.decide(answer)
 
     async def _ask_about_held(self, title: str, error: LeaseHeld) -> Held:
         return await self.push_screen_wait(HeldScreen(title, error, clock=self._clock))
