@@ -58,11 +58,19 @@ class Settings:
         2_000, "A longer tool output of an older exchange shrinks to this many characters; 0 disables.", low=0
     )
     max_history_messages: int = _setting(
-        0, "Whole exchanges leave beyond this many messages in the window; 0 disables.", low=0
+        0, "Beyond this many messages in the window whole exchanges leave, or are summed up; 0 disables.", low=0
     )
-    summarization_model: str = _setting("", "Model for summaries; empty means the session's own.")
+    summarization_model: str = _setting("", "Model for summaries, as `model` spells it; empty means the session's own.")
     compress_threshold: float = _setting(
-        0.90, "Share of the usable window at which the `summarise` policy compacts.", low=0.05, high=1.0
+        0.90,
+        "Share of the usable window at which the `summarise` policy compacts; 0 leaves that to `max_history_messages`.",
+        low=0.0,
+        high=1.0,
+    )
+    keep: int = _setting(
+        4,
+        "Newest messages that stay beside a summary of the `summarise` policy, as whole exchanges; 0 keeps none.",
+        low=0,
     )
     request_limit: int = _setting(200, "Model requests in one exchange before it stops; 0 disables.", low=0)
     shell_timeout: int = _setting(120, "Seconds a command may run unless the model asks for longer.", low=1)

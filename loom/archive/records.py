@@ -25,7 +25,7 @@ class TurnKind(StrEnum):
     FILE = "file"
     """Binary content (an image) from the person or the model; `part_json` holds it."""
     SUMMARY = "summary"
-    """A compaction's summary; the window starts after `message_meta.compacted_to` while it stands."""
+    """A compaction's summary; the window starts after `message_meta.left_to` while it stands."""
     RECEIPT = "receipt"
     """The line that says which turns left the window."""
     NOTE = "note"
@@ -255,8 +255,8 @@ class Manifest(Row):
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
-    """What stood in the request and is no turn: `instructions`, `tools`, `state`, `receipt`, `pins`,
-    `hint`. On disk, words that are those of the request before are a reference to it."""
+    """What stood in the request and is no turn: `instructions`, `tools`, `state`, `receipt`, `pins`, `hint`. On
+    disk, words that are those of the request before are a reference to it."""
     estimated_tokens: int
     """Input tokens by our own count, before any word from the provider."""
     reported_tokens: int | None
@@ -289,6 +289,13 @@ class RequestLine(Row):
     """The newest turn that had left."""
     summary: int
     """The turn of the summary that stood in it; 0 without one."""
+
+    @property
+    def cached_share(self) -> float | None:
+        """The share of its input that came from the provider's cache, 0 to 1; None when the provider did not say."""
+        if not self.reported_tokens or self.cache_read_tokens is None:
+            return None
+        return min(1.0, self.cache_read_tokens / self.reported_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

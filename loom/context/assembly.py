@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pydantic_ai.messages import ModelMessage
@@ -33,14 +32,3 @@ class Assembly:
     """Set when exchanges left because of this request: store its turn and tell the person."""
     notice: str | None
     """Set when the person's own message had to be cut, in words for them."""
-
-
-def ranges_of(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """The numbers as inclusive ranges, ascending."""
-    found: list[tuple[int, int]] = []
-    for number in sorted(set(numbers)):
-        if found and found[-1][1] == number - 1:
-            found[-1] = (found[-1][0], number)
-        else:
-            found.append((number, number))
-    return tuple(found)

@@ -59,7 +59,6 @@ class Pins:
         self._pins: tuple[Pinned, ...] = ()
         self._room = 0
         self._looks: dict[tuple[int, ...], PinsLook] = {}
-        self._put: PinsLook | None = None
 
     @property
     def turns(self) -> tuple[int, ...]:
@@ -80,10 +79,6 @@ class Pins:
         self._pins = tuple(sorted(pins, key=lambda pin: pin.turn))
         self._looks.clear()
 
-    def put(self, text: str) -> None:
-        """Show exactly this, as an earlier request did, whatever is pinned."""
-        self._put = PinsLook(text, self._count(text) + PART_OVERHEAD, ()) if text else _NOTHING
-
     def recount(self) -> None:
         """The counter has become exact: count again."""
         self._looks.clear()
@@ -94,8 +89,6 @@ class Pins:
 
     def look(self, turns: tuple[int, ...]) -> PinsLook:
         """The pins of these turns as they are shown; within the room."""
-        if self._put is not None:
-            return self._put
         known = self._looks.get(turns)
         if known is None:
             known = self._looks[turns] = self._fitted([pin for pin in self._pins if pin.turn in turns])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from loom.context.edges import Edges
@@ -23,8 +23,6 @@ class Recipe:
     tokens: int
     high: int
     """The high-water mark."""
-    cuts: Mapping[int, int] = field(default_factory=dict)
-    """By exchange: the tokens to which the person's message was cut."""
     digest: str = ""
     """See `loom.context.fingerprints`; empty before the request is complete."""
 
@@ -38,10 +36,9 @@ class Recipe:
             "trim_chars": self.rules.trim_chars,
             "tokens": self.tokens,
             "high": self.high,
-            "cuts": {str(exchange): tokens for exchange, tokens in self.cuts.items()},
             "digest": self.digest,
         }
-        return {name: value for name, value in kept.items() if value not in ({}, "")}
+        return {name: value for name, value in kept.items() if value != ""}
 
     def signed(self, digest: str) -> Recipe:
         """The same, with the digest of the request that came of it."""
@@ -58,7 +55,6 @@ def recipe_from_json(kept: Mapping[str, Any]) -> Recipe | None:
             rules=TrimRules(int(kept["preview_tokens"]), int(kept["trim_chars"])),
             tokens=int(kept["tokens"]),
             high=int(kept["high"]),
-            cuts={int(exchange): int(tokens) for exchange, tokens in kept.get("cuts", {}).items()},
             digest=str(kept.get("digest", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError):

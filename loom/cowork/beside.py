@@ -1,4 +1,4 @@
-"""What stands between the static instructions and the session state: the memory, and the project's instructions.
+"""What stands behind the static instructions: the memory, and the project's instructions.
 
 Both are files, read at the start and again between exchanges when they have changed, so that the prefix of a request
 stays the same in between.

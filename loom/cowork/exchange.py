@@ -78,7 +78,7 @@ class Exchange:
         # No history: the window puts it in front of every request, from the archive.
         async with self.agent.run_stream_events(
             prompt,
-            instructions=instructions,
+            instructions=instructions or None,
             cancellation_token=self.token,
             usage_limits=UsageLimits(request_limit=self.request_limit or None),
             capabilities=[self.writer, self.windowing, self.gate],

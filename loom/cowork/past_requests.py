@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from loom.archive import ConversationStore, Manifest, RequestLine, Turn
@@ -75,13 +74,3 @@ def request_at_turn(lines: Sequence[RequestLine], turn: int) -> int:
             return line.request
     last = f"the last one ended at T{lines[-1].last_turn}" if lines else "none has been sent yet"
     raise NoSuchRequest(f"No request was sent with T{turn} in it: {last}.")
-
-
-def evictions(lines: Sequence[RequestLine]) -> list[int]:
-    """The requests for which turns left the window."""
-    return [now.request for before, now in pairwise(lines) if now.left_to > before.left_to]
-
-
-def compactions(lines: Sequence[RequestLine]) -> list[int]:
-    """The first requests behind another summary."""
-    return [now.request for before, now in pairwise(lines) if now.summary and now.summary != before.summary]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from loom.archive import NewTurn, Turn
 from loom.archive.records import Session, TurnKind
+from loom.context.edges import Ranges
 from loom.context.usage import WindowUsage
 from loom.cowork.approvals import Approvals
 from loom.cowork.beside import Beside, changed_words
@@ -81,7 +82,7 @@ class CoworkSession:
         self._approvals = Approvals(self._listener)
         self._outbox = Outbox(self._listener)
         self._recorder = Recorder(workbench.store, workbench.spool, self._listener)
-        self._moves = WindowMoves(self._record, self._recorder, self._measure)
+        self._moves = WindowMoves(workbench.store, self._record, self._recorder, self._listener, self._measure)
         self._board = PinBoard(self._store, self._recorder, self._record, lambda: self._engine, self._pins_changed)
         self.beside = Beside(
             workspace, workbench.locations, workbench.counter.count, self._beside_changed, trusted=trust_project
@@ -234,6 +235,7 @@ class CoworkSession:
             self._approvals,
             self._recorder,
             self._listener,
+            lambda: self.state,
         )
 
     async def set_model(self, name: str) -> None:
@@ -412,6 +414,20 @@ class CoworkSession:
     async def compact(self, focus: str = "") -> None:
         """Put a summary that the model writes in the place of what the window holds. Raises LoomError if it cannot."""
         await self._move(self._moves.compact(self._idle_engine(), focus))
+
+    async def uncompact(self) -> None:
+        """Restore the window as it was before the last compaction; several in a row go back step by step. Raises
+        LoomError when there is none."""
+        await self._move(self._moves.uncompact(self._idle_engine()))
+
+    async def unclear(self) -> None:
+        """Restore the window as it was before it was last cleared. Raises LoomError when it was not."""
+        await self._move(self._moves.unclear(self._idle_engine()))
+
+    async def bring_back(self, ranges: Ranges) -> None:
+        """Put the exchanges of these turns, which left, into the window again until the budget pushes them out. Raises
+        LoomError, which says how many tokens are missing, when they do not fit."""
+        await self._move(self._moves.bring_back(self._idle_engine(), ranges))
 
     async def _move(self, move: Coroutine[Any, Any, None]) -> None:
         """Change the window while no exchange runs; messages wait meanwhile, `interrupt` stops it."""

@@ -18,6 +18,7 @@ from loom.context.window import Window
 from loom.cowork.events import Listener, Notice, WindowTrimmed
 from loom.cowork.recorder import Recorder
 from loom.cowork.requests import RequestLog
+from loom.cowork.summarising import Summariser
 from loom.models.errors import is_overflow
 
 
@@ -27,6 +28,7 @@ class Windowing(AbstractCapability[None]):
     def __init__(
         self,
         window: Window,
+        summariser: Summariser,
         recorder: Recorder,
         requests: RequestLog,
         count: Callable[[str], int],
@@ -36,6 +38,7 @@ class Windowing(AbstractCapability[None]):
     ) -> None:
         super().__init__()
         self._window = window
+        self._summariser = summariser
         self._recorder = recorder
         self._requests = requests
         self._count = count
@@ -48,11 +51,23 @@ class Windowing(AbstractCapability[None]):
     async def prepare_model_request(
         self, ctx: RunContext[None], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        assembly = self._window.assemble(ctx.messages)
+        assembly = self._window.assemble(ctx.messages, leave_to=await self._sum_up())
         await self._record(assembly, request_context.model_request_parameters)
         if assembly.notice:
             self._listener(Notice("warning", assembly.notice))
         return replace(request_context, messages=assembly.messages)
+
+    async def _sum_up(self) -> int:
+        """Make the summary that the policy wants, if it wants one now. The turn up to which exchanges are to leave
+        because there is none; 0 for no such turn. Raises NotSaved."""
+        to_turn = self._summariser.wanted_to(self._window)
+        if not to_turn:
+            return 0
+        turn = await self._summariser.try_turn(self._window, to_turn)
+        if turn is None:
+            return to_turn
+        self._window.add(await self._recorder.store([turn]))
+        return 0
 
     async def _record(self, assembly: Assembly, parameters: ModelRequestParameters) -> None:
         """Keep what the request was made of, and say what left the window for it. Raises NotSaved."""

@@ -41,7 +41,7 @@ def beside(workspace: Path, locations: Locations, *, trusted: bool = False) -> B
     return Beside(workspace, locations, len, lambda: None, trusted=trusted)
 
 
-async def test_the_memory_outlasts_the_session_and_stands_before_the_state(
+async def test_the_memory_outlasts_the_session_and_is_sent_behind_the_instructions(
     start: Start, provider: ScriptedProvider
 ) -> None:
     provider.add(
@@ -59,7 +59,7 @@ async def test_the_memory_outlasts_the_session_and_stands_before_the_state(
     await second.say("Which port?")
     sent = system(provider)
     assert "<memory>\n- the port is 8123\n</memory>" in sent
-    assert sent.index("You are loom") < sent.index("## Memory") < sent.index("## Session state")
+    assert sent.index("You are loom") < sent.index("## Memory"), "the static instructions stay the prefix"
 
     provider.add(Reply(Text("Gone.")))
     await second.session.beside.undo_memory()
@@ -103,7 +103,7 @@ async def test_instructions_are_read_only_of_a_trusted_project(
     await talk.say("Hello again.")
     sent = system(provider)
     assert '<instructions path="AGENTS.md">\nUse tabs.\n</instructions>' in sent
-    assert sent.index("You are loom") < sent.index("## Project instructions") < sent.index("## Session state")
+    assert sent.index("You are loom") < sent.index("## Project instructions")
 
     (workspace / "AGENTS.md").write_text("Use spaces.\n")
     await talk.say("Once more.")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from loom.archive.records import Session, Turn
+from loom.context.edges import Ranges
 from loom.context.usage import Segment, WindowUsage
 from loom.cowork.contents import WindowContents
 from loom.cowork.events import ApprovalAsked, Decision, Event, Listener, QueueChanged, StateChanged
@@ -138,7 +139,16 @@ class ScriptedChat:
     async def compact(self, focus: str) -> None:
         return None
 
+    async def uncompact(self) -> None:
+        return None
+
     async def clear(self) -> None:
+        return None
+
+    async def unclear(self) -> None:
+        return None
+
+    async def bring_back(self, ranges: Ranges) -> None:
         return None
 
     async def pin_turn(self, turn_number: int) -> Pin:

@@ -26,6 +26,7 @@ from loom.tui.keys import bindings
 from loom.tui.screens.chat_frame import Severity
 from loom.tui.screens.chat_pages import PAGE, PagedScreen
 from loom.tui.screens.event_feed import EventFeed
+from loom.tui.screens.left_turns import LeftTurnsScreen
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.service import ChatService
 from loom.tui.widgets.approval import Approval
@@ -37,6 +38,7 @@ from loom.tui.widgets.gauge import Gauge
 from loom.tui.widgets.line import ErrorBlock, NoticeBar, ReceiptLine
 from loom.tui.widgets.pinnable import PinWanted
 from loom.tui.widgets.queue import QueuedMessages
+from loom.tui.widgets.receipt import LeftWanted
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
@@ -170,6 +172,9 @@ class ChatScreen(PagedScreen):
             case ev.StateChanged(state):
                 self.show_state()
                 self.query_one(Transcript).show_pins(pin.turn for pin in state.pins)
+            case ev.Compacting(words):
+                self.query_one(StatusLine).show_word(words)
+                self.refresh_bindings()
             case ev.QueueChanged():
                 self.show_queue()
             case ev.Notice(severity, text):
@@ -282,6 +287,16 @@ class ChatScreen(PagedScreen):
                 await service.pin_turn(event.turn)
         except LoomError as error:
             self.say(str(error), "error")
+
+    @on(LeftWanted)
+    @work(group="left", exit_on_error=False)
+    async def _left_wanted(self, event: LeftWanted) -> None:
+        try:
+            service = self.conversation()
+            if event.bring_back or await self.app.push_screen_wait(LeftTurnsScreen(service, event.ranges)):
+                await service.bring_back(event.ranges)
+        except LoomError as error:
+            await self.query_one(Transcript).add_line(ErrorBlock(str(error)))
 
     @on(WholeText)
     def _whole_text(self, event: WholeText) -> None:

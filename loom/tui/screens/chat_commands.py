@@ -104,8 +104,14 @@ class CommandedScreen(FramedScreen):
         finally:
             status.show_word("")
 
+    async def command_uncompact(self, argument: str) -> None:
+        await self.conversation().uncompact()
+
     async def command_clear(self, argument: str) -> None:
         await self.conversation().clear()
+
+    async def command_unclear(self, argument: str) -> None:
+        await self.conversation().unclear()
 
     async def command_pin(self, argument: str) -> None:
         service = self.conversation()

@@ -11,6 +11,7 @@ _TITLES: dict[Place, tuple[str, str]] = {
     "composer": ("Writing", ""),
     "message": ("On a message", "Shift+Tab goes there from the composer."),
     "card": ("On a tool call or a fold", "Shift+Tab goes there from the composer."),
+    "receipt": ("On the line that says what left the window", "Shift+Tab goes there from the composer."),
     "approval": (
         "Answering a question",
         "A key counts once the keyboard has been quiet for 0.4 seconds, and Enter never answers. While there is text "

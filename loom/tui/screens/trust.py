@@ -70,7 +70,7 @@ class TrustScreen(ModalScreen[Answer]):
         with Vertical():
             yield Static(Content("May the model follow this project's instructions?"), classes="question", markup=False)
             files = "1 file" if count == 1 else f"{count} files"
-            about = f"{files} of {show_line(str(self._project.root), 120)}. Whoever wrote them, they allow nothing."
+            about = f"{files} of {show_line(str(self._project.root), 120)}. They allow nothing that needs your yes."
             yield Static(Content(about), classes="about", markup=False)
             with VerticalScroll():
                 for file in self._project.files:

@@ -23,6 +23,7 @@ from loom.tui.widgets.fold import Fold, Thinking
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.message import AssistantMessage, TurnBlock
 from loom.tui.widgets.pinnable import Pinnable
+from loom.tui.widgets.receipt import Receipt
 from loom.tui.widgets.tool_card import CardState, ToolCard
 
 MOST_BLOCKS = 160
@@ -243,7 +244,7 @@ class Transcript(VerticalScroll):
 
     def _last_is_receipt(self, text: str) -> bool:
         last = self.children[-1] if self.children else None
-        return isinstance(last, ReceiptLine) and last.source == text
+        return isinstance(last, ReceiptLine | Receipt) and last.source == text
 
     async def add_text(self, text: str) -> None:
         if self._answer is None:

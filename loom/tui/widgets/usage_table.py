@@ -183,8 +183,7 @@ def requests_content(requests: Sequence[RequestLine], width: int, most: int = 20
         off = cached = ""
         if each.reported_tokens:
             off = f"{100 * (each.tokens - each.reported_tokens) / each.reported_tokens:+.1f}%"
-            if each.cache_read_tokens is not None:
-                cached = f"{100 * each.cache_read_tokens / each.reported_tokens:.0f}%"
+            cached = "" if each.cached_share is None else f"{each.cached_share:.0%}"
         turns = turns_label(each.left_to + 1, each.last_turn)
         line = f"{each.request:>7} {each.tokens:>9,} {counted:>9} {off:>7} {cached:>6}  {turns}"
         lines.append(Content(line).truncate(width, ellipsis=True))
