@@ -224,6 +224,8 @@ class SearchPage:
     hits: tuple[SearchHit, ...]
     searched_turns: int
     """How many turns were in scope."""
+    waiting_turns: int = 0
+    """How many more were not searched, because the index is being made and too many wait for it."""
     elapsed_ms: float
 
 
