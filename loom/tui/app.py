@@ -38,6 +38,7 @@ from loom.tui.screens.choose_model import ChooseModelScreen
 from loom.tui.screens.held import Held, HeldScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import NewSession, OpenSession, PickerResult, PickerScreen, Quit
+from loom.tui.screens.trust import TrustScreen
 from loom.tui.screens.usage import UsageScreen
 from loom.tui.terminal import Terminal, TerminalLost
 from loom.tui.themes import THEMES
@@ -104,10 +105,12 @@ class LoomApp(LoomLook):
         wanted_model: str = "",
         resume: str | None = None,
         fresh: bool = False,
+        trust_project: bool = False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """`wanted_model` goes before the settings. `resume` is a session reference; `fresh` starts a new session
-        without asking; otherwise the picker opens if the workspace has sessions. `clock` gives seconds, for the
+        without asking; otherwise the picker opens if the workspace has sessions. `trust_project` lets the model read
+        the project's instructions without asking. `clock` gives seconds, for the
         throbber and the key guard."""
         super().__init__(settings.theme, clock=clock)
         self._locations = locations
@@ -116,6 +119,8 @@ class LoomApp(LoomLook):
         self._wanted = wanted_model or settings.model
         self._resume = resume
         self._fresh = fresh
+        self._trust_project = trust_project
+        self._asked = False
         self._bench: Workbench | None = None
         self._session: CoworkSession | None = None
         self._chat = ChatScreen(workspace, clock=clock)
@@ -265,7 +270,14 @@ class LoomApp(LoomLook):
     async def _open(self, bench: Workbench, target: Target) -> bool:
         """Show this session in the place of the one that is open; False when the person went back instead."""
         chat = self._chat if self._session is None else ChatScreen(self._workspace, clock=self._clock)
-        opener = Opener(bench, self._workspace, self._settings, self._wanted, self._ask_about_held)
+        opener = Opener(
+            bench,
+            self._workspace,
+            self._settings,
+            self._wanted,
+            self._ask_about_held,
+            trust_project=self._trust_project,
+        )
         wanted = target if isinstance(target, OpenSession) else None
         session = await opener.open(
             wanted.session_id if wanted is not None else None,
@@ -282,7 +294,18 @@ class LoomApp(LoomLook):
         await chat.attach(session, wanted.turn if wanted is not None else None)
         if wanted is not None and wanted.read_only:
             chat.say("Open to read only. /sessions lists it, to go on with it.")
+        await self._ask_about_project(session)
         return True
+
+    async def _ask_about_project(self, session: CoworkSession) -> None:
+        """Once in the life of the program, unless it was answered before: may the model read the project's
+        instructions?"""
+        if self._asked or session.read_only or session.beside.standing != "unasked":
+            return
+        self._asked = True
+        answer = await self.push_screen_wait(TrustScreen(session.beside.project, clock=self._clock))
+        if answer != "later":
+            await session.beside.decide(answer)
 
     async def _ask_about_held(self, title: str, error: LeaseHeld) -> Held:
         return await self.push_screen_wait(HeldScreen(title, error, clock=self._clock))

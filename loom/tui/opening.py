@@ -26,8 +26,18 @@ Ask = Callable[[str, LeaseHeld], Awaitable[Held]]
 class Opener:
     """Makes conversations in one workspace."""
 
-    def __init__(self, bench: Workbench, workspace: Path, settings: Settings, wanted_model: str, ask: Ask) -> None:
+    def __init__(
+        self,
+        bench: Workbench,
+        workspace: Path,
+        settings: Settings,
+        wanted_model: str,
+        ask: Ask,
+        *,
+        trust_project: bool = False,
+    ) -> None:
         """An empty or automatic `wanted_model` lets a session keep its own."""
+        self._trust_project = trust_project
         self._bench = bench
         self._workspace = workspace
         self._settings = settings
@@ -75,7 +85,13 @@ class Opener:
 
     async def _make(self, session_id: str | None, listener: Listener) -> CoworkSession:
         session_class = await asyncio.to_thread(_import_session)
-        return session_class(self._bench, self._workspace, await self._choose(session_id), listener=listener)
+        return session_class(
+            self._bench,
+            self._workspace,
+            await self._choose(session_id),
+            listener=listener,
+            trust_project=self._trust_project,
+        )
 
     async def _choose(self, session_id: str | None) -> ModelChoice:
         """The model to answer: the one asked for, else the session's own."""
