@@ -219,7 +219,7 @@ class ArchiveReader:
         from loom.archive.search.values import tools_in  # imports all of search
 
         place = None if workspace is None else (await self._identify(workspace)).path
-        return await self._finder.ask(lambda c: tools_in(c, session_id=session_id, workspace=place))
+        return await self._finder.ask(lambda c, tails: tools_in(c, tails, session_id=session_id, workspace=place))
 
     async def find_files(
         self,
@@ -234,7 +234,7 @@ class ArchiveReader:
 
         place = None if workspace is None else (await self._identify(workspace)).path
         return await self._finder.ask(
-            lambda c: files_in(c, fragment, session_id=session_id, workspace=place, limit=limit)
+            lambda c, tails: files_in(c, tails, fragment, session_id=session_id, workspace=place, limit=limit)
         )
 
     # Drafts and manifests

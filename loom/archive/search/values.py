@@ -8,11 +8,14 @@ from collections.abc import Iterable
 
 from loom.archive.search.document import turn_of
 from loom.archive.search.marks import tool_facet
-from loom.archive.search.postings import Postings, read_tail
-from loom.archive.search.scope import scope_of
+from loom.archive.search.postings import Postings
+from loom.archive.search.scope import Scope
+from loom.archive.search.tail import TailCache, read_tail
 from loom.archive.search.words import fold
 
 MOST_TOOLS = 64
+MOST_COUNTED = 1_000
+"""Results of one tool that are counted."""
 MOST_NAMES = 400
 """Names that are looked at for a beginning too short to be searched for, newest first."""
 
@@ -24,39 +27,49 @@ _LINE = re.compile(r"(?::\d+)+$")
 _VERSION = re.compile(r"v?\d[\d.]*")
 
 
-def tools_in(connection: sqlite3.Connection, *, session_id: str | None, workspace: str | None) -> tuple[str, ...]:
+def tools_in(
+    connection: sqlite3.Connection, cache: TailCache, *, session_id: str | None, workspace: str | None
+) -> tuple[str, ...]:
     """The tools that have a result in scope, those used most first; as the filter `tool:` takes them."""
-    scope = scope_of(connection, session_id=session_id, workspace=workspace, named=None)
-    postings = Postings(connection, scope)
+    scope = Scope(connection, session_id=session_id, workspace=workspace, named=None)
+    tail = read_tail(connection, scope, cache)
+    postings = Postings(connection, scope, tail)
     start = tool_facet("")
-    facets = {term for term in read_tail(connection, scope).terms.get("facets", {}) if term.startswith(start)}
+    facets = {facet for entry in tail.entries.values() for facet in entry.facets if facet.startswith(start)}
     if scope.indexed:
         connection.execute(_VOCABULARY)
         facets.update(row[0] for row in connection.execute(_TOOLS, (start, f"{start}\U0010ffff", MOST_TOOLS)))
-    counts = {facet: len(postings.places("facets", facet)) for facet in facets}
+    counts = {facet: len(postings.places("facets", facet, MOST_COUNTED)) for facet in facets}
     used = sorted((facet for facet in facets if counts[facet]), key=lambda facet: (-counts[facet], facet))
     return tuple(facet.removeprefix(start) for facet in used)
 
 
 def files_in(
-    connection: sqlite3.Connection, fragment: str, *, session_id: str | None, workspace: str | None, limit: int
+    connection: sqlite3.Connection,
+    cache: TailCache,
+    fragment: str,
+    *,
+    session_id: str | None,
+    workspace: str | None,
+    limit: int,
 ) -> tuple[str, ...]:
     """Paths that occur in scope and have the fragment, those whose name begins with it first, then the ones that were
     there last; as the filter `file:` takes them."""
-    scope = scope_of(connection, session_id=session_id, workspace=workspace, named=None)
-    postings = Postings(connection, scope)
+    scope = Scope(connection, session_id=session_id, workspace=workspace, named=None)
+    tail = read_tail(connection, scope, cache)
+    postings = Postings(connection, scope, tail)
     wanted = fold(fragment)
     names: Iterable[str]
     if len(wanted) >= 3:
         names = postings.names_with(wanted)
     else:
         recent = [row[0] for row in connection.execute(_NEWEST_NAMES, (MOST_NAMES,))] if scope.indexed else []
-        names = dict.fromkeys([*read_tail(connection, scope).terms.get("names", {}), *recent])
+        names = dict.fromkeys([*tail.names(), *recent])
     newest: dict[str, int] = {}
     for name in names:
         path = _LINE.sub("", name)
         if wanted in path and _PATH.fullmatch(path) and not _VERSION.fullmatch(path):
-            places = postings.places("names", name)
+            places = postings.places("names", name, 1)
             if places:
                 newest[path] = max(*places, newest.get(path, 0))
     order = sorted(newest, key=lambda name: (not _begins(name, wanted), -turn_of(newest[name]), name))

@@ -189,9 +189,8 @@ class Transcript(VerticalScroll):
         if not self.virtual_size.height and tries:
             self.call_after_refresh(self._scroll_to_block, block, tries - 1)
         elif block.is_attached:
-            if self.scroll_y < 0:
-                # Textual holds the end of an anchored view that has no content yet at less than nothing.
-                self.scroll_y = 0
+            # Textual holds the end of an anchored view that has no content yet at less than nothing.
+            self.scroll_y = max(self.scroll_y, 0)
             self.scroll_to_widget(block, animate=False, top=True)
 
     @property
