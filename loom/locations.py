@@ -32,6 +32,16 @@ class Locations:
         return self.home / "spool"
 
     @property
+    def unsent(self) -> Path:
+        """What was being written and not sent, a file for each conversation."""
+        return self.home / "unsent"
+
+    @property
+    def view(self) -> Path:
+        """How the person likes the screen."""
+        return self.home / "view.json"
+
+    @property
     def exports(self) -> Path:
         return self.home / "exports"
 

@@ -37,6 +37,14 @@ KEYS: tuple[Key, ...] = (
     Key("chat.sessions", "ctrl+o", "^O", "Sessions", "Other sessions of this workspace", "chat", "command('sessions')"),
     Key("chat.retry", "ctrl+r", "^R", "Retry save", "Write again what could not be written", "chat", "retry_save"),
     Key("chat.quit", "ctrl+q", "^Q", "Quit", "Leave loom; everything is kept", "chat"),
+    Key(
+        "chat.stop",
+        "ctrl+c",
+        "^C",
+        "",
+        "Copy what is selected; else clear the composer, else interrupt; twice: leave loom",
+        "chat",
+    ),
     Key("chat.palette", "ctrl+p", "^P", "", "Command palette", "chat"),
     Key(
         "chat.compose",

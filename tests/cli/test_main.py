@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from loom import __version__
+from loom.cli.main import build_parser
 
 
 def loom(*arguments: str, home: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -70,6 +71,15 @@ def test_an_empty_prompt_is_refused(tmp_path: Path) -> None:
     done = loom("cowork", "-w", str(tmp_path), "-p", "-", home=tmp_path, stdin=" \n")
     assert done.returncode == 2
     assert "empty" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["export k3f9 --format html out.html", "export k3f9 out.html --format html", "export --format html k3f9 out.html"],
+)
+def test_options_may_stand_anywhere(line: str) -> None:
+    parsed = build_parser().parse_args(line.split())
+    assert (parsed.session, parsed.format, parsed.file) == ("k3f9", "html", "out.html")
 
 
 def test_help_imports_nothing_heavy(tmp_path: Path) -> None:

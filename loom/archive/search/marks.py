@@ -54,12 +54,11 @@ _PREFERENCE = re.compile(
     re.IGNORECASE,
 )
 _RULE = re.compile(
-    r"(?:^|[.!?]\s+|\n)(?:please |and |so |but )?(?:from now on\b|whenever i\b"
-    r"|(?:always|never|do not ever|don['’]t ever)"
-    r" (?:add|answer|ask|assume|call|change|check|cite|commit|convert|create|delete|do|edit|explain|format|give|ignore"
-    r"|include|install|keep|leave|let|list|make|mention|name|prefer|provide|push|put|remove|reply|respond|run|show"
-    r"|skip|start|suggest|tell|test|touch|use|verify|write)\b)"
-    r"|\bwhen(?:ever)? i ask\b",
+    r"(?:^|[.!?:]\s+|\n[-*\s]*)(?:(?:please|and|so|but|also)[ ,]+){0,2}"
+    r"(?:from now on\b|whenever i\b|make sure (?:to|you) (?:always|never)\b"
+    r"|(?:always|never|do not ever|don['’]t ever) "
+    r"(?!(?:mind|again|ever|a|an|the|in|been|had|have|was|is|were|are|so|such|knew|thought|said|seen|saw|felt|got|made"
+    r"|did|went|too|that|this|my|i|we|you|he|she|it|they)\b|\w+(?:ed|ing)\b)[a-z]+\b)",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\[[^\]\n]{0,400}\]\s*$")

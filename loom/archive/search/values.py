@@ -35,7 +35,7 @@ def tools_in(
     tail = read_tail(connection, scope, cache)
     postings = Postings(connection, scope, tail)
     start = tool_facet("")
-    facets = {facet for entry in tail.entries.values() for facet in entry.facets if facet.startswith(start)}
+    facets = {facet for facet in tail.facets() if facet.startswith(start)}
     if scope.indexed:
         connection.execute(_VOCABULARY)
         facets.update(row[0] for row in connection.execute(_TOOLS, (start, f"{start}\U0010ffff", MOST_TOOLS)))
@@ -64,7 +64,7 @@ def files_in(
         names = postings.names_with(wanted)
     else:
         recent = [row[0] for row in connection.execute(_NEWEST_NAMES, (MOST_NAMES,))] if scope.indexed else []
-        names = dict.fromkeys([*tail.names(), *recent])
+        names = dict.fromkeys([*sorted(tail.names()), *recent])
     newest: dict[str, int] = {}
     for name in names:
         path = _LINE.sub("", name)

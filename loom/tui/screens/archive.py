@@ -79,7 +79,7 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         Binding("v", "view", "Whole turn", tooltip="The whole turn, however large"),
         Binding("p", "pin", "Pin", tooltip="Send the turn along with the next message"),
         Binding("y", "copy", "Copy", tooltip="Copy the turn"),
-        Binding("f", "fork", "Fork", tooltip="Fork the session after this turn"),
+        Binding("f", "fork", "Fork", tooltip="Fork the session after the exchange of this turn"),
         Binding("e", "export", "Export", tooltip="Write the hits to a file"),
         Binding("ctrl+t", "facet('scope')", "Scope", show=False, tooltip="This session, this workspace, everything"),
         Binding("ctrl+r", "facet('role')", "Role", show=False, tooltip="Whose turns"),
