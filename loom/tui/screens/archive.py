@@ -366,7 +366,10 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         except LoomError as error:
             self._say(str(error), error=True)
             return
-        self.post_message(self.ExportHits(query, tuple(there)))
+        if there:
+            self.post_message(self.ExportHits(query, tuple(there)))
+        else:
+            self._say("None of these turns is in the archive any more.", error=True)
 
     @work(exclusive=True, group="copy")
     async def action_copy(self) -> None:
