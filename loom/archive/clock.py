@@ -13,12 +13,12 @@ def now() -> str:
     return _text(datetime.now(UTC))
 
 
-def normalised(moment: str) -> str:
-    """An ISO 8601 moment in the archive's form; without an offset it is taken as UTC.
+def normalised(moment: str | datetime) -> str:
+    """A moment (as text: ISO 8601) in the archive's form; without an offset it is taken as UTC.
 
     Raises ValueError if it is no moment.
     """
-    parsed = datetime.fromisoformat(moment)
+    parsed = moment if isinstance(moment, datetime) else datetime.fromisoformat(moment)
     return _text(parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC))
 
 

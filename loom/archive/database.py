@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from loom.archive import guard
 from loom.archive.errors import ArchiveUnavailable, NotAnArchive
 from loom.archive.faults import unreadable
-from loom.archive.flocks import lock_file, locked
+from loom.archive.turnstile import Turnstile
 
 APPLICATION_ID = 0x6C6F6F6D
 """`loom` in ASCII, bytes 68 to 71 of the file."""
 
 BUSY_TIMEOUT_MS = 10_000
 
+WRITING_PATIENCE = BUSY_TIMEOUT_MS / 1000
+"""Seconds that a write waits for its turn before it is given up."""
+
+CLOSING_PATIENCE = 2.0
+"""Seconds that an end waits for its turn: nothing depends on it."""
+
+LOG_BYTES = 16_000_000
+"""The write-ahead log keeps its length when it starts over, because writing over what is allocated costs the disk half
+of what growing does; what is longer than this is cut off then."""
+
 SAFE_CHECKPOINTS = sqlite3.sqlite_version_info >= (3, 51, 3)
-"""False where several processes that checkpoint on their own can corrupt the database (the WAL-reset bug of
-3.7.0 to 3.51.2): there, only explicit checkpoints under a lock."""
+"""False where a checkpoint beside another process's write can corrupt the database (the WAL-reset bug of 3.7.0 to
+3.51.2): see `loom.archive.checkpoints`."""
 
 _SETTINGS: tuple[tuple[str, str, int], ...] = (
     # What is asked for, and what must be read back.
@@ -32,27 +43,57 @@ _SETTINGS: tuple[tuple[str, str, int], ...] = (
     ("cell_size_check", "ON", 1),
     ("mmap_size", "0", 0),  # a disk error in a mapped page kills the process
     ("temp_store", "MEMORY", 2),  # no text in files outside of the archive's folder
-    ("wal_autocheckpoint", "1000" if SAFE_CHECKPOINTS else "0", 1000 if SAFE_CHECKPOINTS else 0),
+    ("wal_autocheckpoint", "0", 0),  # never in the middle of an append, and never beside another process's
+    ("journal_size_limit", str(LOG_BYTES), LOG_BYTES),
 )
 
 
 class ArchiveConnection(sqlite3.Connection):
-    """A connection whose end never checkpoints beside another process's checkpoint."""
+    """A connection that takes its turn among all that write the archive."""
 
-    shared_lock: Path | None = None
+    turnstile: Turnstile | None = None
+    """None where nobody else writes, or nothing is written."""
+    _inside = False
+
+    @contextmanager
+    def writing(self, patience: float) -> Iterator[None]:
+        """Nobody else writes or moves the log while it lasts; inside of itself it does nothing.
+
+        Raises sqlite3.OperationalError (SQLITE_BUSY) after `patience` seconds, OSError if the lock files cannot be
+        made.
+        """
+        if self.turnstile is None or self._inside:
+            yield
+            return
+        if not self.turnstile.enter(patience):
+            raise _Busy(f"database is locked: another process has not let go of it for {patience:g} s")
+        self._inside = True
+        try:
+            yield
+        finally:
+            self._inside = False
+            self.turnstile.leave()
 
     def close(self) -> None:
-        """Close. The last connection to close checkpoints, so it waits for whoever does so now."""
-        if self.shared_lock is None:
+        """Close. The last connection to close moves the log into the database, so it takes its turn as well."""
+        turnstile, self.turnstile = self.turnstile, None
+        if turnstile is None:
             super().close()
             return
-        path, self.shared_lock = self.shared_lock, None
+        # Who is kept waiting, or cannot wait (the folder is gone), is not the last one: then closing moves nothing.
+        with suppress(OSError):
+            turnstile.enter(CLOSING_PATIENCE)
         try:
-            with locked(path):
-                super().close()
-        except OSError:
-            # The folder is gone or read-only: then there is nobody to wait for.
             super().close()
+        finally:
+            turnstile.close()
+
+
+class _Busy(sqlite3.OperationalError):
+    """As SQLite says it when it has waited for its own lock in vain."""
+
+    sqlite_errorcode = sqlite3.SQLITE_BUSY
+    sqlite_errorname = "SQLITE_BUSY"
 
 
 def connect(path: Path, *, readonly: bool = False) -> ArchiveConnection:
@@ -79,7 +120,7 @@ def connect(path: Path, *, readonly: bool = False) -> ArchiveConnection:
         connection.close()
         raise
     if not readonly:
-        connection.shared_lock = lock_file(path)
+        connection.turnstile = Turnstile(path)
     return connection
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def lock_file(path: Path) -> Path:
-    """The file that whoever creates, migrates or checkpoints the database at `path` has locked."""
+    """The file that whoever makes, migrates, writes or checkpoints the database at `path` has locked."""
     return path.with_name(f"{path.name}-lock")
 
 
@@ -20,7 +20,7 @@ def locked(path: Path) -> Iterator[None]:
 
     Raises OSError if the file cannot be made.
     """
-    descriptor = _open(path)
+    descriptor = open_lock(path)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -28,20 +28,6 @@ def locked(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-@contextmanager
-def locked_if_free(path: Path) -> Iterator[bool]:
-    """Hold the lock if nobody has it: True when held. Raises OSError if the file cannot be made."""
-    descriptor = _open(path)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-    finally:
-        os.close(descriptor)
-
-
-def _open(path: Path) -> int:
+def open_lock(path: Path) -> int:
+    """A descriptor of the file at `path`, made if need be (mode 0600). Raises OSError."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -23,7 +23,7 @@ _Inode = tuple[int, int]
 _files: dict[_Inode, str] = {}
 _names: set[str] = set()
 _state = threading.Lock()
-_looked_at = threading.local()
+_thread = threading.local()
 _installed = False
 
 
@@ -49,11 +49,22 @@ def protect(database: Path) -> None:
 def checked(status: os.stat_result) -> Iterator[None]:
     """While it lasts, what this thread opens relative to a folder's descriptor is judged by `status`, which the caller
     has just got for the same name and descriptor. Without it such an open is judged by its name alone."""
-    _looked_at.inode = status.st_dev, status.st_ino
+    _thread.inode = status.st_dev, status.st_ino
     try:
         yield
     finally:
-        _looked_at.inode = None
+        _thread.inode = None
+
+
+@contextlib.contextmanager
+def ours() -> Iterator[None]:
+    """While it lasts, this thread may open what is protected. Only for the -wal: SQLite has no locks on that file, so
+    that closing it drops none."""
+    _thread.ours = True
+    try:
+        yield
+    finally:
+        _thread.ours = False
 
 
 def _inode(path: str | bytes) -> _Inode | None:
@@ -68,10 +79,10 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
     if event != "open" or not arguments:
         return
     path = arguments[0]
-    if not isinstance(path, str | bytes):
+    if not isinstance(path, str | bytes) or getattr(_thread, "ours", False):
         return
     absolute = os.path.isabs(path)  # noqa: PTH117
-    looked_at: _Inode | None = None if absolute else getattr(_looked_at, "inode", None)
+    looked_at: _Inode | None = None if absolute else getattr(_thread, "inode", None)
     inode = looked_at or _inode(path)
     if inode is None:
         # An open relative to a directory descriptor cannot be looked up from here: go by the name.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -37,28 +37,28 @@ class Hops(aiosqlite.Connection):
             raise
         return hops
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """What `work` gives. Raises what it raises, and ArchiveUnavailable after `close`."""
+    def begin(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
+        """Hand `work` in; the future has what it gives or raises. Raises ArchiveUnavailable after `close`."""
         if not self._running or self._connection is None:
             raise ArchiveUnavailable("The archive is closed.")
-        done = await self._execute(lambda: work(self._conn))  # type: ignore[no-untyped-call]
-        return cast(T, done)
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._tx.put_nowait((future, partial(work, self._connection)))
+        return future
 
 
-async def unbroken(work: Awaitable[T]) -> T:
-    """What `work` gives, carried through to its end even if the task that waits for it is cancelled.
+async def unbroken(work: asyncio.Future[T]) -> T:
+    """What `work` gives, waited for to its end even if the task that waits is cancelled.
 
     A cancelled waiter hears of it (CancelledError) when the work is done, and of the work's failure instead if it
     failed: a write that did not happen is never mistaken for one that was only not waited for.
     """
-    task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
-    while not task.done():
+    while not work.done():
         try:
-            await asyncio.wait({task})
+            await asyncio.wait((work,))
         except asyncio.CancelledError as error:
             cancelled = error
-    result = task.result()
+    result = work.result()
     if cancelled is not None:
         raise cancelled
     return result

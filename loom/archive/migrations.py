@@ -23,12 +23,27 @@ _ROOM = Path(__file__).parent
 
 def _first_schema(connection: sqlite3.Connection) -> None:
     """Version 1: sessions, turns, drafts, manifests; and the full-text index beside them."""
-    for script in (_ROOM / "schema.sql", _ROOM / "search" / "schema.sql"):
-        for statement in statements(script.read_text(encoding="utf-8")):
-            connection.execute(statement)
+    _run(connection, _ROOM / "schema.sql")
+    _run(connection, _ROOM / "search" / "schema.sql")
 
 
-MIGRATIONS: tuple[Migration, ...] = (_first_schema,)
+def _manifest_recipes(connection: sqlite3.Connection) -> None:
+    """Version 2: a request can be put together again and compared with what was sent."""
+    connection.execute("ALTER TABLE manifests ADD COLUMN cache_read_tokens INTEGER")
+    connection.execute("ALTER TABLE manifests ADD COLUMN recipe TEXT NOT NULL DEFAULT '{}'")
+
+
+def _narrower_appends(connection: sqlite3.Connection) -> None:
+    """Version 3: other indexes, so that an append changes fewer pages."""
+    _run(connection, _ROOM / "narrower.sql")
+
+
+def _run(connection: sqlite3.Connection, script: Path) -> None:
+    for statement in statements(script.read_text(encoding="utf-8")):
+        connection.execute(statement)
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first_schema, _manifest_recipes, _narrower_appends)
 """Migration n makes version n of version n - 1. A released one is never edited; a new one goes to the end."""
 
 
@@ -115,7 +130,7 @@ def _migrate(path: Path, migrations: Sequence[Migration]) -> None:
         return
     connection = connect(path)
     # This process has the lock already; the connection's own close must not wait for it.
-    connection.shared_lock = None
+    connection.turnstile = None
     try:
         back_up(connection, path.parent / "backups" / f"{path.stem}-before-v{len(migrations)}.db")
         with transaction(connection):

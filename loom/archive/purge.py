@@ -32,9 +32,9 @@ UNION ALL SELECT part_json FROM conversation_turns WHERE session_id = :id
 UNION ALL SELECT message_meta FROM conversation_turns WHERE session_id = :id
 UNION ALL SELECT session_state FROM session_texts WHERE session_id = :id
 UNION ALL SELECT turns FROM drafts WHERE session_id = :id
-UNION ALL SELECT texts FROM manifests WHERE session_id = :id
+UNION ALL SELECT json_remove(texts, '$.instructions', '$.tools') FROM manifests WHERE session_id = :id
 """
-"""Everything that somebody said in the session. Its instructions are not among it: they are everybody's."""
+"""Everything that somebody said in the session. Its instructions and tools are not among it: they are everybody's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,23 +158,23 @@ def _clean(
     """Get the deleted text out of the log and the file: whether that went to the end, and the samples that other
     sessions have too."""
     try:
-        emptied = _empty_log(connection, archive)
+        emptied = _empty_log(connection)
         found = _stands_in(archive, samples)
         shared = set(_shared(connection, found))
         if emptied and any(sample not in shared for sample in found):
             # What pages kept between their cells from earlier days goes when the file is written anew.
             progress("writing the archive anew", 0, 0)
             connection.execute("VACUUM")
-            emptied = _empty_log(connection, archive)
+            emptied = _empty_log(connection)
     except (sqlite3.Error, OSError):
         # The session is gone already; what is still in the files is found, and said, below.
         return False, set()
     return emptied, shared
 
 
-def _empty_log(connection: sqlite3.Connection, archive: Path) -> bool:
+def _empty_log(connection: sqlite3.Connection) -> bool:
     for _ in range(_TRIES):
-        if checkpoint(connection, archive):
+        if checkpoint(connection, empty=True).whole:
             return True
         time.sleep(_BETWEEN)
     return False

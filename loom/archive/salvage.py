@@ -127,5 +127,5 @@ def _read_pages(damaged: Path, found: Salvage, progress: Progress) -> None:
 
 
 def _remove(target: Path) -> None:
-    for name in (target.name, f"{target.name}-wal", f"{target.name}-shm", f"{target.name}-lock"):
-        target.with_name(name).unlink(missing_ok=True)
+    for suffix in ("", "-wal", "-shm", "-lock", "-queue"):
+        target.with_name(f"{target.name}{suffix}").unlink(missing_ok=True)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from loom.archive import drafts, manifests, sessions
+from loom.archive import clock, drafts, manifests, sessions
 from loom.archive.appends import Appended, Appender
-from loom.archive.checkpoints import checkpoint
 from loom.archive.errors import UnknownSession
 from loom.archive.hops import unbroken
 from loom.archive.reader import ArchiveReader
@@ -50,19 +50,22 @@ class ConversationStore(ArchiveReader):
 
         Closing again does nothing, but wait for a closing that is under way.
         """
-        await unbroken(self._close())
+        await unbroken(asyncio.ensure_future(self._close()))
 
     async def _close(self) -> None:
         async with self._closing:
+            # What is still being stored wakes the finder when it is done.
+            await self._access.finish()
             try:
                 await self._finder.close()
             finally:
                 await asyncio.to_thread(self._leases.release_all)
                 await self._access.close()
 
-    async def checkpoint(self) -> bool:
-        """Move the write-ahead log into the database and empty it; False if others are using it just now."""
-        return await self._access.write(lambda c: checkpoint(c, self.path))
+    async def checkpoint(self, *, empty: bool = True) -> bool:
+        """Move the write-ahead log into the database, and empty it unless told otherwise; False if others are using
+        it just now. loom does this by itself, in pauses."""
+        return await self._access.checkpoint(empty=empty)
 
     # Sessions
 
@@ -136,7 +139,7 @@ class ConversationStore(ArchiveReader):
         tool_calls: list[dict[str, Any]] | None = None,
         tool_call_id: str | None = None,
         tool_name: str | None = None,
-        created_at: str | None = None,
+        created_at: str | datetime | None = None,
         kind: TurnKind | None = None,
         status: TurnStatus = TurnStatus.COMPLETE,
         token_count: int = 0,
@@ -148,7 +151,8 @@ class ConversationStore(ArchiveReader):
     ) -> int:
         """Store one turn; gives its number, once it is on the disk. See NewTurn for the columns.
 
-        Without a kind, a tool's turn is a result, an assistant's with calls is a call, anything else is text.
+        Without a kind, a tool's turn is a result, an assistant's with calls is a call, anything else is text. A moment
+        without an offset is taken as UTC.
         Raises as `append_turns` does.
         """
         if kind is None:
@@ -168,7 +172,7 @@ class ConversationStore(ArchiveReader):
             usage=usage,
             cost_usd=cost_usd,
             append_key=append_key,
-            created_at=created_at,
+            created_at=None if created_at is None else clock.normalised(created_at),
         )
         stored = await self.append_turns(session_id, [turn])
         return stored[0].turn_number
@@ -192,6 +196,8 @@ class ConversationStore(ArchiveReader):
     async def recover_draft(self, session_id: str) -> list[Turn]:
         """Make interrupted turns of a draft that a crash left; gives them. Nothing while another store has the
         session: it is still writing there."""
+        if await self.get_draft(session_id) is None:
+            return []
 
         def recover(connection: sqlite3.Connection) -> Appended:
             draft = drafts.get_draft(connection, session_id)
@@ -208,9 +214,11 @@ class ConversationStore(ArchiveReader):
         """Keep what a request was made of."""
         await self._access.write(lambda c: manifests.add_manifest(c, manifest))
 
-    async def set_manifest_reported(self, session_id: str, request: int, tokens: int) -> None:
-        """Note the input tokens that the provider reported for a request."""
-        await self._access.write(lambda c: manifests.set_reported(c, session_id, request, tokens))
+    async def set_manifest_reported(
+        self, session_id: str, request: int, tokens: int, cache_read_tokens: int | None = None
+    ) -> None:
+        """Note the input tokens that the provider reported for a request, and how many of them it had cached."""
+        await self._access.write(lambda c: manifests.set_reported(c, session_id, request, tokens, cache_read_tokens))
 
     # Leases
 

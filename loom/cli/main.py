@@ -50,6 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_sessions(commands)
     _add_search(commands)
     _add_export(commands)
+    _add_context(commands)
     _add_check(commands)
     _add_backup(commands)
     _add_recover(commands)
@@ -145,6 +146,23 @@ def _add_export(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(run=_run_export)
 
 
+def _add_context(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "context",
+        help="what the model saw, request by request",
+        description="The window of a session over time; any earlier request as it was sent; two of them compared. "
+        "A request is named by its number (12) or by a turn (T57: the request that had it as its newest).",
+    )
+    parser.add_argument("session", metavar="REF", help="the session's reference, or its place in the list")
+    _workspace(parser)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--at", metavar="REQUEST", help="one request, part by part")
+    which.add_argument("--diff", nargs=2, metavar=("A", "B"), help="what came, left and shrank from A to B")
+    parser.add_argument("--full", action="store_true", help="with --at: every word of it")
+    parser.add_argument("--json", action="store_true", help="JSON: one object, or one a line for the list of requests")
+    parser.set_defaults(run=_run_context)
+
+
 def _add_check(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "check",
@@ -213,6 +231,12 @@ def _run_search(parsed: argparse.Namespace) -> int:
 
 def _run_export(parsed: argparse.Namespace) -> int:
     from loom.cli.export import run
+
+    return run(parsed)
+
+
+def _run_context(parsed: argparse.Namespace) -> int:
+    from loom.cli.context import run
 
     return run(parsed)
 

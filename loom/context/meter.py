@@ -63,6 +63,11 @@ class Meter:
     def marks(self) -> Marks:
         return self.budget.marks(self.scaled(self.floor_tokens))
 
+    def floor_mark(self, share: float) -> int:
+        """So much of what the floor leaves of the window, above the floor; on the provider's scale."""
+        floor = self.scaled(self.floor_tokens)
+        return floor + int(max(0, self.marks().full - floor) * share)
+
     def check(self) -> None:
         """Raises WindowTooSmall if the floor alone fills the window."""
         self.budget.check(self.scaled(self.floor_tokens))

@@ -126,6 +126,13 @@ class WindowTrimmed:
 
 
 @dataclass(frozen=True, slots=True)
+class Compacting:
+    """A summary of the window is being written: what is done now, in words; empty when it is over."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class QueueChanged:
     """Messages typed during the exchange, oldest first."""
 
@@ -173,6 +180,7 @@ Event = (
     | UsageChanged
     | StateChanged
     | WindowTrimmed
+    | Compacting
     | QueueChanged
     | Notice
     | SaveFailed

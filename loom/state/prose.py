@@ -84,6 +84,16 @@ def sentences(message: str) -> Iterator[Sentence]:
         yield from _split(paragraph)
 
 
+def own_words(message: str) -> str:
+    """What `sentences` reads of a message, in its own case: a line for each paragraph, every quoted character
+    replaced."""
+    if len(message) > _MAX_TEXT_CHARS:
+        half = _MAX_TEXT_CHARS // 2
+        message = f"{message[:half]}\n\n{message[-half:]}"
+    paragraphs = (_QUOTED.sub(lambda quoted: _HOLE * len(quoted[0]), text) for text in _joined(_own_lines(message)))
+    return "\n".join(paragraphs)
+
+
 def _own_lines(message: str) -> Iterator[str]:
     fence, in_diff, in_traceback, after_blank = "", False, False, True
     for line in message.splitlines():

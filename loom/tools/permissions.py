@@ -11,7 +11,7 @@ class Permissions:
 
     def needs_asking(self, spec: ToolSpec, preview: Preview | None) -> bool:
         """Whether a person must say yes to this call first. A call that changes nothing (no preview) never asks."""
-        if spec.effect is Effect.READ or preview is None:
+        if spec.effect in (Effect.READ, Effect.KEEP) or preview is None:
             return False
         return preview.scope_key not in self._allowed and preview.wider_key not in self._allowed
 

@@ -259,7 +259,11 @@ class LoomApp(LoomLook):
         chat = self._chat if self._session is None else ChatScreen(self._workspace, clock=self._clock)
         opener = Opener(bench, self._workspace, self._settings, self._wanted, self._ask_about_held)
         wanted = target if isinstance(target, OpenSession) else None
-        session = await opener.open(wanted.session_id if wanted is not None else None, chat.receive)
+        session = await opener.open(
+            wanted.session_id if wanted is not None else None,
+            chat.receive,
+            read_only=wanted is not None and wanted.read_only,
+        )
         if session is None:
             return False
         if self._session is not None:
@@ -268,6 +272,8 @@ class LoomApp(LoomLook):
         await self._restore_draft(session, chat)
         await self._say_origin(bench, session, chat)
         await chat.attach(session, wanted.turn if wanted is not None else None)
+        if wanted is not None and wanted.read_only:
+            chat.say("Open to read only. /sessions lists it, to go on with it.")
         return True
 
     async def _ask_about_held(self, title: str, error: LeaseHeld) -> Held:
@@ -304,6 +310,7 @@ class LoomApp(LoomLook):
                 self._session is not None
                 and isinstance(goal, OpenSession)
                 and goal.session_id == self._session.session_id
+                and (goal.read_only or not self._session.read_only)
             ):
                 if goal.turn is not None:
                     await self._chat.go_to_turn(goal.turn)
@@ -322,7 +329,10 @@ class LoomApp(LoomLook):
             case NewSession() | OpenSession():
                 return picked
             case JumpTo(session_id, turn):
-                return OpenSession(session_id, turn)
+                session = self._session
+                # A look at another session takes nothing from whoever writes it; one that is open stays as it is.
+                elsewhere = session is not None and (session.session_id != session_id or session.read_only)
+                return OpenSession(session_id, turn, read_only=elsewhere)
             case ForkAt(session_id, turn):
                 return OpenSession(await self._fork(bench, session_id, turn))
             case PinTurn(session_id, turn):
@@ -431,6 +441,6 @@ class LoomApp(LoomLook):
         if session is None or session.usage is None:
             self.notify("The window is still being counted.", markup=False)
             return
-        manifests = await bench.store.list_manifests(session.session_id) if session.session_id else []
+        requests = await bench.store.list_requests(session.session_id) if session.session_id else []
         contents = await session.window_contents()
-        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, manifests)))
+        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, requests)))

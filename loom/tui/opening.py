@@ -34,13 +34,18 @@ class Opener:
         self._wanted = wanted_model
         self._ask = ask
 
-    async def open(self, session_id: str | None, listener: Listener) -> CoworkSession | None:
+    async def open(
+        self, session_id: str | None, listener: Listener, *, read_only: bool = False
+    ) -> CoworkSession | None:
         """The conversation, a new one if there is no id; None when the person would rather leave it alone.
 
         Raises an ArchiveError.
         """
         session = await self._make(session_id, listener)
         if session_id is None:
+            return session
+        if read_only:
+            await session.read(session_id)
             return session
         try:
             await session.resume(session_id)

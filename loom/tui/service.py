@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from loom.archive.records import Session, Turn
+from loom.context.edges import Ranges
 from loom.context.usage import WindowUsage
 from loom.cowork.events import ApprovalAsked, Decision
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
+from loom.state.model import Pin
 
 if TYPE_CHECKING:
     # The conversation's side is not needed to paint.
@@ -80,7 +82,25 @@ class ChatService(Protocol):
 
     async def compact(self, focus: str) -> None: ...
 
+    async def uncompact(self) -> None:
+        """Take the last compaction back."""
+
     async def clear(self) -> None: ...
+
+    async def unclear(self) -> None:
+        """Take the last clearing back."""
+
+    async def bring_back(self, ranges: Ranges) -> None:
+        """Put the exchanges of these turns, which left the window, into it again."""
+
+    async def pin_turn(self, turn_number: int) -> Pin:
+        """Keep this turn in the window whatever leaves it."""
+
+    async def pin_text(self, text: str) -> Pin:
+        """Keep these words in the window whatever leaves it."""
+
+    async def unpin(self, pin: Pin) -> None:
+        """Let it leave again."""
 
     async def rename(self, title: str) -> None: ...
 

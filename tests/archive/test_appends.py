@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import closing
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -252,9 +253,13 @@ async def test_nonsense_is_refused_before_anything_is_written(
 async def test_moments_are_kept_in_one_form(store: ConversationStore, session: str) -> None:
     await store.append_turn(session, "user", "a", created_at="2024-05-01T12:00:00+02:00")
     await store.append_turn(session, "user", "b", created_at="0999-01-01 00:00")
+    await store.append_turn(
+        session, "user", "c", created_at=datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=2)))
+    )
     assert [turn.created_at for turn in await store.get_turns(session)] == [
         "2024-05-01T10:00:00.000000Z",
         "0999-01-01T00:00:00.000000Z",
+        "2024-05-01T10:00:00.000000Z",
     ]
 
 

@@ -1,8 +1,9 @@
-"""The write-ahead log is moved into the database and stays small."""
+"""The write-ahead log is moved into the database, keeps its length, and is not left behind."""
 
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -10,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from loom.archive import ConversationStore, checkpoints
-from loom.archive.checkpoints import Checkpoints, checkpoint
-from loom.archive.database import BUSY_TIMEOUT_MS, connect, pragma
-from loom.archive.flocks import lock_file, locked
+from loom.archive.checkpoints import Checkpoints, Moved, checkpoint
+from loom.archive.database import BUSY_TIMEOUT_MS, LOG_BYTES, connect, pragma
+from loom.archive.logs import Log
+from loom.archive.transactions import in_turn
+from loom.archive.turnstile import Turnstile
+from tests.support.damage import copy_file
 
 
 def _log_size(path: Path) -> int:
@@ -20,12 +24,49 @@ def _log_size(path: Path) -> int:
     return log.stat().st_size if log.exists() else 0
 
 
-async def test_a_checkpoint_empties_the_log(store: ConversationStore, session: str) -> None:
+def _moved_turns(path: Path, target: Path) -> int:
+    """How many turns the database has without its log."""
+    copy_file(path, target)
+    with closing(connect(target, readonly=True)) as connection:
+        (count,) = connection.execute("SELECT count(*) FROM conversation_turns").fetchone()
+    return int(count)
+
+
+async def _until_moved(path: Path, target: Path, turns: int) -> None:
+    while _moved_turns(path, target) < turns:
+        await asyncio.sleep(0.02)
+
+
+async def test_an_emptied_log_has_nothing_left(store: ConversationStore, session: str) -> None:
     await store.append_turn(session, "user", "x" * 100_000)
     assert _log_size(store.path) > 100_000
     assert await store.checkpoint()
     assert _log_size(store.path) == 0
     assert await store.get_turn_count(session) == 1
+
+
+async def test_a_moved_log_keeps_its_length_and_is_written_over(
+    store: ConversationStore, session: str, tmp_path: Path
+) -> None:
+    await store.append_turn(session, "user", "x" * 400_000)
+    with closing(connect(store.path)) as connection:
+        assert checkpoint(connection).whole
+        length = _log_size(store.path)
+        assert length > 400_000
+        assert _moved_turns(store.path, tmp_path / "copy.db") == 1
+        await store.append_turn(session, "user", "second")
+        assert checkpoint(connection).frames < 100
+    assert _log_size(store.path) == length
+    assert [len(turn.content or "") for turn in await store.get_turns(session)] == [400_000, 6]
+
+
+async def test_a_log_that_grew_too_long_is_cut_when_it_starts_over(store: ConversationStore, session: str) -> None:
+    await store.append_turn(session, "user", "x" * (LOG_BYTES + 1_000_000))
+    with closing(connect(store.path)) as connection:
+        assert checkpoint(connection).whole
+        assert _log_size(store.path) > LOG_BYTES
+        await store.append_turn(session, "user", "second")
+        assert _log_size(store.path) <= LOG_BYTES
 
 
 async def test_closing_leaves_no_log(archive_path: Path) -> None:
@@ -36,11 +77,22 @@ async def test_closing_leaves_no_log(archive_path: Path) -> None:
     assert _log_size(archive_path) == 0
 
 
-async def test_only_one_checkpoints_at_a_time(store: ConversationStore, session: str) -> None:
+async def test_a_checkpoint_takes_its_turn_among_the_writers(store: ConversationStore, session: str) -> None:
     await store.append_turn(session, "user", "x")
-    with locked(lock_file(store.path)):
-        assert not await store.checkpoint()
-    assert await store.checkpoint()
+    writer = Turnstile(store.path)
+    assert writer.enter(10)
+    waiting = asyncio.create_task(store.checkpoint())
+    with (
+        closing(connect(store.path)) as connection,
+        pytest.raises(sqlite3.OperationalError) as refused,
+        in_turn(connection, 0.01),
+    ):
+        checkpoint(connection)
+    assert refused.value.sqlite_errorcode == sqlite3.SQLITE_BUSY
+    assert not waiting.done()
+    writer.leave()
+    assert await waiting
+    writer.close()
 
 
 async def test_a_reader_is_not_waited_for_long(store: ConversationStore, session: str) -> None:
@@ -56,35 +108,31 @@ async def test_a_reader_is_not_waited_for_long(store: ConversationStore, session
 
 async def test_the_patience_of_other_statements_is_given_back(store: ConversationStore, session: str) -> None:
     with closing(connect(store.path)) as connection:
-        checkpoint(connection, store.path)
+        checkpoint(connection)
         assert pragma(connection, "busy_timeout") == BUSY_TIMEOUT_MS
 
 
-async def _until_below(path: Path, size: int) -> None:
-    """Not until it is empty: the indexer writes, too, and may have begun a new log."""
-    while _log_size(path) >= size:
-        await asyncio.sleep(0.005)
-
-
-async def test_a_pause_empties_the_log(store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_pause_moves_the_log(
+    store: ConversationStore, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(checkpoints, "IDLE_SECONDS", 0.01)
     await store.append_turn(session, "user", "x" * (checkpoints.IDLE_BYTES + 1))
-    await asyncio.wait_for(_until_below(store.path, checkpoints.IDLE_BYTES), 30)
+    await asyncio.wait_for(_until_moved(store.path, tmp_path / "copy.db", 1), 60)
 
 
-async def test_a_long_log_is_emptied_without_a_pause(
-    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
+async def test_a_long_log_is_moved_without_a_pause(
+    store: ConversationStore, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "IDLE_SECONDS", 1e6)
     monkeypatch.setattr(checkpoints, "FULL_BYTES", 300_000)
     # The indexer may read just then: the next try comes by itself.
     monkeypatch.setattr(checkpoints, "RETRY_SECONDS", 0.02)
     await store.append_turn(session, "user", "x" * 400_000)
-    await asyncio.wait_for(_until_below(store.path, checkpoints.FULL_BYTES), 30)
+    await asyncio.wait_for(_until_moved(store.path, tmp_path / "copy.db", 1), 60)
 
 
-async def test_a_log_that_was_being_read_is_emptied_without_another_write(
-    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
+async def test_a_log_that_was_being_read_is_moved_without_another_write(
+    store: ConversationStore, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "IDLE_SECONDS", 1e6)
     monkeypatch.setattr(checkpoints, "FULL_BYTES", 300_000)
@@ -95,8 +143,8 @@ async def test_a_log_that_was_being_read_is_emptied_without_another_write(
         reader.execute("SELECT count(*) FROM conversation_turns").fetchone()
         await store.append_turn(session, "user", "x" * 400_000)
         await asyncio.sleep(0.2)
-        assert _log_size(store.path) >= checkpoints.FULL_BYTES
-    await asyncio.wait_for(_until_below(store.path, checkpoints.FULL_BYTES), 30)
+        assert _moved_turns(store.path, tmp_path / "copy.db") == 0
+    await asyncio.wait_for(_until_moved(store.path, tmp_path / "copy.db", 1), 60)
 
 
 class _Mover:
@@ -105,9 +153,15 @@ class _Mover:
     def __init__(self) -> None:
         self.calls = 0
 
-    async def __call__(self) -> bool:
+    async def __call__(self) -> Moved:
         self.calls += 1
-        return False
+        return Moved(False, 0)
+
+
+def _log_of(frames: int, *, round_: bytes = b"round--1") -> bytes:
+    """A log of frames with pages of 512 bytes, as far as `Log` reads it."""
+    header = bytes(8) + (512).to_bytes(4, "big") + bytes(4) + round_ + bytes(8)
+    return header + (bytes(8) + round_ + bytes(8 + 512)) * frames
 
 
 @pytest.fixture
@@ -115,7 +169,7 @@ def long_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The path of a database whose log is due at once."""
     monkeypatch.setattr(checkpoints, "FULL_BYTES", 10)
     monkeypatch.setattr(checkpoints, "IDLE_SECONDS", 1e6)
-    (tmp_path / "some.db-wal").write_bytes(b"x" * 100)
+    (tmp_path / "some.db-wal").write_bytes(_log_of(1))
     return tmp_path / "some.db"
 
 
@@ -130,7 +184,7 @@ async def test_tries_become_rarer_but_never_too_rare(long_log: Path, monkeypatch
         return later(0 if delay < 1e6 else delay, call)
 
     monkeypatch.setattr(loop, "call_later", at_once)
-    due = Checkpoints(long_log, _Mover())
+    due = Checkpoints(Log(long_log), _Mover())
     due.wrote()
     for _ in range(1000):
         await asyncio.sleep(0)
@@ -142,7 +196,7 @@ async def test_tries_become_rarer_but_never_too_rare(long_log: Path, monkeypatch
 async def test_nothing_is_tried_after_the_stop(long_log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "RETRY_SECONDS", 0.05)
     mover = _Mover()
-    due = Checkpoints(long_log, mover)
+    due = Checkpoints(Log(long_log), mover)
     for _ in range(3):
         due.wrote()
         await asyncio.sleep(0.001)
@@ -157,7 +211,7 @@ async def test_a_log_that_another_process_emptied_is_not_tried_again(
 ) -> None:
     monkeypatch.setattr(checkpoints, "RETRY_SECONDS", 0.01)
     mover = _Mover()
-    due = Checkpoints(long_log, mover)
+    due = Checkpoints(Log(long_log), mover)
     due.wrote()
     long_log.with_name("some.db-wal").write_bytes(b"")
     await asyncio.sleep(0.1)

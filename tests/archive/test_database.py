@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from loom.archive import ArchiveUnavailable, ConversationStore, NotAnArchive
-from loom.archive.database import BUSY_TIMEOUT_MS, SAFE_CHECKPOINTS, connect, pragma
+from loom.archive.database import BUSY_TIMEOUT_MS, LOG_BYTES, connect, pragma
 from loom.archive.migrations import prepare
 
 
@@ -36,7 +36,8 @@ def test_every_setting_holds(archive: Path) -> None:
         assert pragma(connection, "foreign_keys") == 1
         assert pragma(connection, "busy_timeout") == BUSY_TIMEOUT_MS
         assert pragma(connection, "secure_delete") == 1
-        assert pragma(connection, "wal_autocheckpoint") == (1000 if SAFE_CHECKPOINTS else 0)
+        assert pragma(connection, "wal_autocheckpoint") == 0
+        assert pragma(connection, "journal_size_limit") == LOG_BYTES
         assert connection.isolation_level is None
 
 

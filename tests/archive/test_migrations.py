@@ -81,6 +81,27 @@ async def test_an_older_archive_is_backed_up_and_migrated(archive_path: Path) ->
     assert rows == [(session, "kept")]
 
 
+async def test_the_first_version_keeps_its_sessions_and_their_order(archive_path: Path) -> None:
+    prepare(archive_path, MIGRATIONS[:1])
+    days = ["2026-01-03T10:00:30.000000Z", "2026-01-01T00:00:00.000000Z", "2026-01-03T10:00:31.000000Z"]
+    with closing(connect(archive_path)) as connection:
+        for n, moment in enumerate(days):
+            connection.execute(
+                "INSERT INTO cowork_sessions (id, reference, workspace_path, workspace_commit, model_name, started_at,"
+                " last_active_at) VALUES (?, ?, '/w', 'c', 'm', ?, ?)",
+                (f"session-{n}", f"aaa{n}", moment, moment),
+            )
+        connection.execute(
+            "INSERT INTO conversation_turns (session_id, turn_number, exchange, role, kind, status, created_at, digest)"
+            " VALUES ('session-1', 1, 1, 'user', 'text', 'complete', '2026-01-03T10:01:00.000000Z', '')"
+        )
+    store = await ConversationStore.open(archive_path)
+    assert [s.id for s in await store.list_sessions()] == ["session-1", "session-2", "session-0"]
+    await store.append_turn("session-0", "user", "hello")
+    assert [s.id for s in await store.list_sessions()] == ["session-0", "session-1", "session-2"]
+    await store.close()
+
+
 async def test_a_migration_that_fails_changes_nothing(archive_path: Path) -> None:
     await _with_a_turn(archive_path)
     with pytest.raises(WriteFailed):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from loom.archive.records import Session, Turn
+from loom.context.edges import Ranges
 from loom.context.usage import Segment, WindowUsage
 from loom.cowork.contents import WindowContents
-from loom.cowork.events import ApprovalAsked, Decision, Event, Listener, QueueChanged
+from loom.cowork.events import ApprovalAsked, Decision, Event, Listener, QueueChanged, StateChanged
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
+from loom.state.model import Pin
 
 STATE_YAML = """\
 session:
@@ -111,8 +114,32 @@ class ScriptedChat:
     async def compact(self, focus: str) -> None:
         return None
 
+    async def uncompact(self) -> None:
+        return None
+
     async def clear(self) -> None:
         return None
+
+    async def unclear(self) -> None:
+        return None
+
+    async def bring_back(self, ranges: Ranges) -> None:
+        return None
+
+    async def pin_turn(self, turn_number: int) -> Pin:
+        return self._pinned(Pin(f"turn {turn_number}", turn_number))
+
+    async def pin_text(self, text: str) -> Pin:
+        return self._pinned(Pin(text, 1_000 + len(self.state.pins)))
+
+    def _pinned(self, pin: Pin) -> Pin:
+        self.state = replace(self.state, pins=(*self.state.pins, pin))
+        self.tell(StateChanged(self.state))
+        return pin
+
+    async def unpin(self, pin: Pin) -> None:
+        self.state = replace(self.state, pins=tuple(p for p in self.state.pins if p != pin))
+        self.tell(StateChanged(self.state))
 
     async def rename(self, title: str) -> None:
         return None

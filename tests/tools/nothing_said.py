@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from loom.archive.records import SearchHit, Turn
+from loom.archive.records import Revision, SearchHit, Turn
+from loom.tools.outcome import ToolFailure
 from loom.tools.recall import Scope
 
 
@@ -26,3 +27,25 @@ class NothingSaid:
 
     async def turn_count(self) -> int:
         return 0
+
+    def reference(self) -> str:
+        return ""
+
+    async def revisions(
+        self, hits: Sequence[SearchHit], query: str, scope: Scope
+    ) -> Mapping[tuple[str, int], Revision]:
+        return {}
+
+    async def nearest(self, query: str, scope: Scope) -> Sequence[str]:
+        return ()
+
+
+class NothingPinned:
+    async def pin_turn(self, turn: int) -> int:
+        raise ToolFailure(f"There is no T{turn} in this session.")
+
+    async def pin_text(self, text: str) -> int:
+        return 1
+
+    async def unpin(self, turn: int) -> None:
+        raise ToolFailure(f"T{turn} is not pinned.")

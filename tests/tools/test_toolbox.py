@@ -19,6 +19,7 @@ EFFECTS = {
     "shell_execute": Effect.EXECUTE,
     "git_command": Effect.EXECUTE,
     "conversation_recall": Effect.READ,
+    "pin": Effect.KEEP,
 }
 
 
@@ -28,7 +29,7 @@ def test_every_tool_is_there_with_its_effect(tools: Toolbox) -> None:
 
 
 def test_what_changes_something_can_be_previewed(tools: Toolbox) -> None:
-    assert all((spec.preview is None) == (spec.effect is Effect.READ) for spec in tools)
+    assert all((spec.preview is None) == (spec.effect in (Effect.READ, Effect.KEEP)) for spec in tools)
 
 
 def test_a_model_is_told_of_every_argument_in_few_words(tools: Toolbox) -> None:

@@ -11,6 +11,7 @@ from textual.widgets import Static
 from loom.archive.unsent import Unsent
 from loom.config import Settings
 from loom.locations import Locations
+from loom.tui.choices import NewSession, OpenSession
 from loom.tui.screens.archive import ArchiveScreen, ForkAt, JumpTo, PinTurn
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.choose_model import ChooseModelScreen, ModelList
@@ -275,6 +276,32 @@ async def test_a_hit_in_the_archive_is_shown_in_its_transcript(locations: Locati
         await seat.until(lambda: seat.chat.query(".-found"))
         (found,) = seat.chat.query(".-found")
         assert isinstance(found, UserMessage)
+
+
+async def test_a_hit_of_another_session_is_shown_to_be_read_and_can_be_gone_on_with(
+    locations: Locations, workspace: Path
+) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        first = seat.session_id
+        seat.app.visit(NewSession())
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and not seat.chat.query(UserMessage))
+        await seat.ready()
+        seat.app.visit(JumpTo(first, 1))
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and seat.chat.query(".-found"))
+        await seat.ready()
+        assert seat.chat.service is not None and seat.chat.service.read_only and seat.session_id == first
+        (found,) = seat.chat.query(".-found")
+        transcript = seat.chat.query_one(Transcript)
+        await seat.until(lambda: transcript.region.contains_region(found.region) and found.size)
+        await seat.say("more")
+        await seat.until(lambda: seat.chat.draft == "more")
+        seat.app.visit(OpenSession(first))
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and not seat.chat.query(".-found"))
+        await seat.ready()
+        assert seat.chat.service is not None and not seat.chat.service.read_only and seat.session_id == first
+        assert seat.chat.draft == "more"
 
 
 async def test_a_pinned_turn_goes_along_with_the_next_message(locations: Locations, workspace: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from importlib.resources import files
 
 from loom.archive.migrations import statements
@@ -10,12 +11,13 @@ from loom.archive.search.document import COLUMNS, FINDABLE, Entry, TurnRow, entr
 from loom.archive.search.marks import ROLES, role_facet
 from loom.archive.transactions import transaction
 
-VERSION = 1
+VERSION = 3
 """Raised whenever words.py, stems.py, marks.py or document.py give other terms: the index is then made anew."""
 
-BATCH_TURNS = 128
-BATCH_CHARACTERS = 200_000
-"""A batch ends at either limit, so that the write lock is held for a few milliseconds."""
+BATCH_TURNS = 32
+BATCH_CHARACTERS = 50_000
+"""A batch ends at either limit, so that appends wait some 2 ms for it (with 128 turns it was 10). Larger
+ones make the index no sooner."""
 
 _TABLES = ("search_terms", "search_name_pieces", "search_names", "search_marks", "search_sessions", "search_progress")
 _NEXT = f"SELECT {COLUMNS} FROM conversation_turns WHERE id > ? ORDER BY id"  # noqa: S608
@@ -83,7 +85,12 @@ def index_batch(connection: sqlite3.Connection) -> bool:
     if not rows:
         return False
     findable = {row[0] for row in connection.execute(_FINDABLE_IDS, (start, rows[-1].id))}
-    entries = [(row, entry_of(row, 0)) for row in rows if row.id in findable]
+    entries = []
+    for row in rows:
+        if row.id in findable:
+            entries.append((row, entry_of(row, 0)))
+            # Gives the interpreter to an append that waits for it, which would else get it after 5 ms.
+            time.sleep(0)
     with transaction(connection):
         if watermark(connection) == start:
             _write(connection, [(row, entry) for row, entry in entries if entry is not None])

@@ -118,4 +118,36 @@ CUES = Cues(
         | \b(?:message|title|titled|called|named|heading|label|comment|caption|story|quote)\s*:
         """
     ),
+    takes_back=cue(
+        r"""
+        \b(?:i|we)(?:'ve|\ have)?\ (?:just\ )?changed\ (?:my|our)\ minds?\b | \bon\ second\ thoughts?\b
+        | (?<!don't\ )(?<!not\ )(?<!never\ )\b(?:forget|ignore|disregard|scrap|scratch)\ (?:about\ )?
+            (?:what\ (?:i|we)\ (?:said|wrote|decided|agreed)|my\ (?:earlier|previous|last)|our\ (?:earlier
+            |previous|old)
+            |(?:the|that|this)\ (?:\w+\ )?(?:idea|plan|decision|approach|rule|requirement|instruction)\b
+            |using\b|that\W*$|that[,:;])
+        | \bi\ take\ (?:that|it|this|what\ i\ said)\ back\b | \bi\ was\ wrong\ (?:about|to\ (?:say|ask|want))\b
+        | \b(?:we|i)(?:'re|'m|\ are|\ am)?\ no\ longer\ (?!(?:see|seeing|get|getting|have|having|know|remember
+            |understand|find|receive|hit|believe|think|care|fail|failing)\b)\w+
+        | \b(?:we|i)\ (?:don't|do\ not|won't|will\ not)\ (?:use|want|need|support|require|ship
+            |target)\b[^.]*\bany\ ?more\b
+        | \b(?:that|this|the|our|my)\ (?:\w+\ ){0,3}?(?:decision|rule|plan|choice|constraint|requirement
+            |idea)(?:\ (?!is\b|was\b)\w+){0,4}\ (?:is|was)\b
+            \ (?:\w+\ )?(?:off|void|obsolete|superseded|cancelled|canceled|lifted|reversed|wrong|dead
+            |no\ longer\ \w+)\b
+        | \b(?:we're|we\ are|i'm|i\ am|let's)\ (?:now\ )?(?:dropping|drop|abandoning|abandon|ditching|ditch
+            |retiring|retire
+            |moving\ (?:away\ from|off)|move\ (?:away\ from|off)|going\ back\ to|go\ back\ to|switching\ back\ to
+            |switch\ back\ to)\b
+        | (?:^|[,;]\ |\band\ |\bplease\ )switch\ (?:back\ |over\ )?(?:from\ \S+\ )?to\ (?!(?:the|a|an|that|this
+            |another
+            |main|master|develop|dev|next|branch)\b)\w
+        | \b(?:use|take|go\ with|make\ it|pick|store|write|keep)\b[^.]*\binstead\b(?!\ of\ (?:the\ )?\w+ing\b)
+        | ^correction\s*[:,—–-]
+        """
+    ),
+    turns=cue(
+        r"""\b(?:instead|actually|after\ all|no\ longer|any\ ?more|from\ now\ on|back\ to|switch\w*|drop|replace
+            |but\ now|not\ \w+\ but|change\w*|new\ (?:plan|decision|rule))\b"""
+    ),
 )

@@ -48,4 +48,15 @@ CUES = Cues(
         | \b\w+\ (?:dit|disait|indique|affiche)\ que\b
         """
     ),
+    takes_back=cue(
+        r"""
+        \b(?:j'ai|on\ a|nous\ avons)\ changé\ d'avis\b | \b(?:oublie[zr]?|ignore[zr]?)\ (?:ce\ que|l'idée
+            |le\ plan|la\ décision)
+        | \blaisse\ tomber\b | \bréflexion\ faite\b | \ben\ fin\ de\ compte\b
+        | \b(?:on|nous)\ (?:n'|ne\ )\w+\ plus\b | \bon\ (?:abandonne|revient\ (?:à|sur))\b
+        | \b(?:utilise[zr]?|prends|prenons|utilisons|mets|mettons)\b[^.]*\bà\ la\ place\b
+        | \b(?:cette|la)\ (?:décision|règle)\ (?:ne\ vaut\ plus|est\ annulée|ne\ tient\ plus) | ^correction\s*[:,—–-]
+        """
+    ),
+    turns=cue(r"""\b(?:finalement|plutôt|à\ la\ place|au\ lieu|plus|désormais|en\ fait)\b"""),
 )

@@ -57,4 +57,29 @@ CUES = Cues(
         | \b\w+\ (?:sagt|sagte|meint|meldet|behauptet)\b
         """
     ),
+    takes_back=cue(
+        r"""
+        \bmir\b[^.]*\banders\ überlegt\b | \bmeine\ meinung\ geändert\b
+            | \bwir\ haben\ (?:es\ )?uns\ (?:doch\ )?umentschieden\b
+        | \bich\ habe\ mich\ (?:doch\ )?umentschieden\b
+        | (?<!nicht\ )\b(?:vergiss|vergesst|ignoriere?|streiche?)\ (?:das\ mit|was\ (?:ich|wir)|die\ (?:idee
+            |entscheidung)
+            |den\ plan|meine|unsere)\b
+        | \b(?:das|die\ entscheidung|die\ regel|der\ plan)\ (?:\w+\ )?(?:gilt|ist)\ (?:\w+\ )?(?:nicht\ mehr
+            |hinfällig|aufgehoben
+            |vom\ tisch)\b
+        | \b(?:nehmen|verwenden|nutzen|benutzen|machen|wollen|brauchen|unterstützen)\ wir\b[^.]*\b(?:nicht\ mehr
+            |doch\ nicht)\b
+        | \bwir\ (?:nehmen|verwenden|nutzen|benutzen|machen|wollen|brauchen|unterstützen)\b[^.]*\b(?:nicht\ mehr
+            |doch\ nicht
+            |stattdessen|doch\ (?:lieber|besser))\b
+        | \bich\ nehme\ (?:das|es)\ zurück\b | \bdoch\ lieber\b | ^korrektur\s*[:,—–-]
+        | \b(?:nimm|verwende|nutze|benutze|nehmen\ wir)\b[^.]*\bstattdessen\b
+        """
+    ),
+    turns=cue(
+        r"""
+        \b(?:doch|stattdessen|nicht\ mehr|lieber|wieder\ zurück|zurück\ zu|umsteigen|wechseln|ab\ jetzt|ab\ sofort)\b
+        """
+    ),
 )

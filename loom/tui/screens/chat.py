@@ -22,11 +22,12 @@ from loom.archive.records import Turn, TurnKind
 from loom.cowork import events as ev
 from loom.errors import LoomError
 from loom.text import show_line
-from loom.tui.commands import Call, ChatCommands, parse
+from loom.tui.commands import Call, ChatCommands, Command, parse
 from loom.tui.keys import bindings
 from loom.tui.screens.chat_frame import Severity
 from loom.tui.screens.chat_pages import PAGE, PagedScreen
 from loom.tui.screens.event_feed import EventFeed
+from loom.tui.screens.left_turns import LeftTurnsScreen
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.service import ChatService
 from loom.tui.widgets.approval import Approval
@@ -36,7 +37,9 @@ from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.fold import WholeText
 from loom.tui.widgets.gauge import Gauge
 from loom.tui.widgets.line import ErrorBlock, NoticeBar, ReceiptLine
+from loom.tui.widgets.pinnable import PinWanted
 from loom.tui.widgets.queue import QueuedMessages
+from loom.tui.widgets.receipt import LeftWanted
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
@@ -62,7 +65,7 @@ class ChatScreen(PagedScreen):
     # --- wiring ----------------------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        popup = CompletionPopup(id="completion")
+        popup: CompletionPopup[Command] = CompletionPopup(id="completion")
         yield StatusLine(clock=self._clock, id="status")
         with Horizontal(id="middle"):
             yield Transcript(id="transcript")
@@ -95,6 +98,7 @@ class ChatScreen(PagedScreen):
         """
         turns = await service.transcript(None, PAGE)
         self.service, self.failure = service, ""
+        self.query_one(Transcript).show_pins(pin.turn for pin in service.state.pins)
         await self.show_page(turns)
         if not turns:
             await self.query_one(Transcript).greet(Welcome(self.welcome_info(service)))
@@ -192,8 +196,12 @@ class ChatScreen(PagedScreen):
                 self.query_one(StatusLine).show_title(title, reference)
             case ev.UsageChanged(usage):
                 self.query_one(Gauge).show_usage(usage)
-            case ev.StateChanged():
+            case ev.StateChanged(state):
                 self.show_state()
+                self.query_one(Transcript).show_pins(pin.turn for pin in state.pins)
+            case ev.Compacting(words):
+                self.query_one(StatusLine).show_word(words)
+                self.refresh_bindings()
             case ev.QueueChanged():
                 self.show_queue()
             case ev.Notice(severity, text):
@@ -290,8 +298,31 @@ class ChatScreen(PagedScreen):
     @on(CompletionPopup.Picked)
     def _picked(self, event: CompletionPopup.Picked) -> None:
         composer = self.query_one(Composer)
-        composer.complete_with(event.command)
+        composer.complete_with(event.entry)
         composer.focus()
+
+    @on(PinWanted)
+    @work(group="pin", exit_on_error=False)
+    async def _pin_wanted(self, event: PinWanted) -> None:
+        try:
+            service = self.conversation()
+            pinned = next((pin for pin in service.state.pins if pin.turn == event.turn), None)
+            if pinned is not None:
+                await service.unpin(pinned)
+            else:
+                await service.pin_turn(event.turn)
+        except LoomError as error:
+            self.say(str(error), "error")
+
+    @on(LeftWanted)
+    @work(group="left", exit_on_error=False)
+    async def _left_wanted(self, event: LeftWanted) -> None:
+        try:
+            service = self.conversation()
+            if event.bring_back or await self.app.push_screen_wait(LeftTurnsScreen(service, event.ranges)):
+                await service.bring_back(event.ranges)
+        except LoomError as error:
+            await self.query_one(Transcript).add_line(ErrorBlock(str(error)))
 
     @on(WholeText)
     def _whole_text(self, event: WholeText) -> None:

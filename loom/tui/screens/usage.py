@@ -89,7 +89,7 @@ class UsageScreen(Screen[None]):
             "table": table_content(usage, width - 48 if beside else width),
             "exchanges": exchanges_content(report.exchanges, width),
             "left": left_content(report.left),
-            "requests": requests_content(report.manifests, width),
+            "requests": requests_content(report.requests, width),
         }
         for name, content in contents.items():
             self.query_one(f"#{name}", Static).update(content)

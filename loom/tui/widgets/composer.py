@@ -72,7 +72,7 @@ class Composer(TextArea):
             super().__init__()
             self.count = count
 
-    def __init__(self, popup: CompletionPopup, *, id: str | None = None) -> None:
+    def __init__(self, popup: CompletionPopup[Command], *, id: str | None = None) -> None:
         super().__init__(
             id=id, soft_wrap=True, tab_behavior="focus", placeholder="Ask, or / for commands", show_line_numbers=False
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from loom.archive.records import Manifest, TurnKind
+from loom.archive.records import RequestLine, TurnKind
 from loom.context.usage import Segment, WindowUsage
 from loom.text import show_line
 from loom.tui.widgets.gauge import Cell
@@ -56,12 +56,12 @@ class UsageReport:
     """In the window, oldest first."""
     left: tuple[LeftLine, ...] = ()
     """Newest first."""
-    manifests: tuple[Manifest, ...] = ()
-    """One for each request so far, oldest first."""
+    requests: tuple[RequestLine, ...] = ()
+    """Every request so far, oldest first."""
 
 
 def usage_report(
-    usage: WindowUsage, model: str, contents: WindowContents, manifests: Sequence[Manifest] = ()
+    usage: WindowUsage, model: str, contents: WindowContents, requests: Sequence[RequestLine] = ()
 ) -> UsageReport:
     """What the usage view says of this window."""
     left = tuple(
@@ -69,7 +69,7 @@ def usage_report(
         for mark in contents.marks
         if mark.kind in _MARKS
     )
-    return UsageReport(usage, model, contents.exchanges, left, tuple(manifests))
+    return UsageReport(usage, model, contents.exchanges, left, tuple(requests))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,21 +171,25 @@ def left_content(left: Sequence[LeftLine]) -> Content:
     )
 
 
-def requests_content(manifests: Sequence[Manifest], width: int, most: int = 20) -> Content:
-    """The newest requests: what was estimated, what the provider counted, and which turns were in it."""
-    if not manifests:
+def requests_content(requests: Sequence[RequestLine], width: int, most: int = 20) -> Content:
+    """The newest requests: what the gauge expected of each, what the provider counted and had cached, and its turns."""
+    if not requests:
         return Content.styled("No request yet.", "$foreground-muted")
-    lines = [
-        Content.styled(f"{'request':>7} {'estimated':>10} {'reported':>10} {'off':>7}  turns", "$foreground-muted")
-    ]
-    for each in list(reversed(manifests))[:most]:
-        reported = f"{each.reported_tokens:,}" if each.reported_tokens is not None else "–"
-        off = ""
+    head = f"{'request':>7} {'expected':>9} {'counted':>9} {'off':>7} {'cached':>6}  turns"
+    lines = [Content.styled(head, "$foreground-muted")]
+    for each in list(reversed(requests))[:most]:
+        counted = f"{each.reported_tokens:,}" if each.reported_tokens is not None else "–"
+        off = cached = ""
         if each.reported_tokens:
-            off = f"{100 * (each.estimated_tokens - each.reported_tokens) / each.reported_tokens:+.1f}%"
-        turns = ", ".join(turns_label(first, last) for first, last in each.turns)
-        line = f"{each.request:>7} {each.estimated_tokens:>10,} {reported:>10} {off:>7}  {turns}"
+            off = f"{100 * (each.tokens - each.reported_tokens) / each.reported_tokens:+.1f}%"
+            cached = "" if each.cached_share is None else f"{each.cached_share:.0%}"
+        turns = turns_label(each.left_to + 1, each.last_turn)
+        line = f"{each.request:>7} {each.tokens:>9,} {counted:>9} {off:>7} {cached:>6}  {turns}"
         lines.append(Content(line).truncate(width, ellipsis=True))
-    if len(manifests) > most:
-        lines.append(Content.styled(f"and {len(manifests) - most:,} before", "$foreground-muted"))
-    return Content("\n").join(lines)
+    if len(requests) > most:
+        lines.append(Content.styled(f"and {len(requests) - most:,} before", "$foreground-muted"))
+    words = (
+        "expected: what the gauge said before it was sent; counted: what the provider said after. loom learns from "
+        "each answer how this model counts, so the first request may be far off."
+    )
+    return Content("\n").join([*lines, Content.styled(words, "$foreground-muted")])

@@ -1,0 +1,183 @@
+"""One at a time, each in its turn, and nobody waits for the dead."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from loom.archive import ConversationStore, WriteFailed, access, database
+from loom.archive.database import connect
+from loom.archive.transactions import transaction
+from loom.archive.turnstile import Turnstile
+from tests.support.listening import PATIENCE
+
+INSIDE = """
+import sys
+from pathlib import Path
+from loom.archive.turnstile import Turnstile
+turnstile = Turnstile(Path(sys.argv[1]))
+assert turnstile.enter(60)
+print("inside", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "some.db"
+
+
+def test_one_is_inside_at_a_time(path: Path) -> None:
+    count, most = 0, 0
+    rounds = 200
+
+    def write() -> None:
+        nonlocal count, most
+        turnstile = Turnstile(path)
+        for _ in range(rounds):
+            assert turnstile.enter(PATIENCE)
+            before = count
+            most = max(most, before % 2)
+            count = before + 1  # two at once would lose one of their steps
+            turnstile.leave()
+        turnstile.close()
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert count == 4 * rounds
+
+
+def test_who_comes_too_late_is_turned_away_and_may_come_again(path: Path) -> None:
+    first, second = Turnstile(path), Turnstile(path)
+    assert first.enter(1)
+    assert not second.enter(0.02)
+    assert not second.enter(0.02)
+    first.leave()
+    assert second.enter(PATIENCE)
+    # Who was given up while waiting does not hold a place that nobody will leave.
+    second.leave()
+    assert first.enter(PATIENCE)
+    first.close()
+    second.close()
+
+
+def test_its_files_are_private_and_made_when_needed(path: Path) -> None:
+    turnstile = Turnstile(path)
+    assert list(path.parent.iterdir()) == []
+    assert turnstile.enter(1)
+    assert {file.name for file in path.parent.iterdir()} == {"some.db-lock", "some.db-queue"}
+    assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
+    turnstile.close()
+
+
+def test_a_folder_that_is_gone_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        Turnstile(tmp_path / "gone" / "some.db").enter(1)
+
+
+def _descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_no_descriptor_is_left_behind(path: Path) -> None:
+    holder, others = Turnstile(path), [Turnstile(path) for _ in range(5)]
+    before = _descriptors()
+    assert holder.enter(1)
+    assert not any(other.enter(0.01) for other in others)
+    holder.close()
+    last = Turnstile(path)
+    # In line behind all that were given up: when it is inside they have been, and have gone.
+    assert last.enter(PATIENCE)
+    last.close()
+    for thread in threading.enumerate():
+        if thread.name == "loom-queue":
+            thread.join(PATIENCE)
+    assert _descriptors() == before
+
+
+def _inside(path: Path) -> subprocess.Popen[str]:
+    child = subprocess.Popen(
+        [sys.executable, "-c", INSIDE, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "inside\n"
+    return child
+
+
+async def test_a_process_that_is_killed_inside_lets_the_next_one_in(store: ConversationStore, session: str) -> None:
+    with _inside(store.path) as child:
+        waiting = asyncio.create_task(store.append_turn(session, "user", "after the kill"))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(waiting), 0.1)
+        child.send_signal(signal.SIGKILL)
+        assert await waiting == 1
+
+
+async def test_a_process_that_is_stopped_inside_does_not_keep_others_waiting_forever(
+    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "WRITING_PATIENCE", 0.1)
+    with _inside(store.path) as child:
+        child.send_signal(signal.SIGSTOP)
+        try:
+            with pytest.raises(WriteFailed, match="kept the archive locked"):
+                await store.append_turn(session, "user", "refused")
+        finally:
+            child.send_signal(signal.SIGCONT)
+            child.kill()
+    assert await store.append_turn(session, "user", "kept") == 1
+    assert [turn.content for turn in await store.get_turns(session)] == ["kept"]
+
+
+async def test_a_stopped_process_does_not_keep_anybody_from_closing(
+    archive_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (database, access):
+        monkeypatch.setattr(module, "CLOSING_PATIENCE", 0.05)
+    store = await ConversationStore.open(archive_path)
+    session = await store.create_session(archive_path.parent, "offline", "")
+    await store.append_turn(session, "user", "kept")
+    with _inside(archive_path) as child:
+        await store.close()
+        child.kill()
+    again = await ConversationStore.open(archive_path)
+    assert [turn.content for turn in await again.get_turns(session)] == ["kept"]
+    await again.close()
+
+
+async def test_a_cancelled_writer_that_waits_is_still_carried_through(store: ConversationStore, session: str) -> None:
+    turnstile = Turnstile(store.path)
+    assert turnstile.enter(1)
+    waiting = asyncio.create_task(store.append_turn(session, "user", "in line"))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    turnstile.leave()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert [turn.content for turn in await store.get_turns(session)] == ["in line"]
+    assert await store.append_turn(session, "user", "next") == 2
+    turnstile.close()
+
+
+def test_a_transaction_is_inside_once(archive_path: Path) -> None:
+    from loom.archive.migrations import prepare
+
+    prepare(archive_path)
+    other = Turnstile(archive_path)
+    with closing(connect(archive_path)) as connection:
+        with transaction(connection), pytest.raises(RuntimeError), connection.writing(1):
+            assert not other.enter(0.01)
+            raise RuntimeError
+        assert other.enter(PATIENCE)
+        other.close()
