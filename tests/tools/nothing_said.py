@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from loom.archive.records import Revision, SearchHit, Turn
+from loom.archive.records import Revision, SearchHit, SearchPage, Turn
 from loom.tools.outcome import ToolFailure
 from loom.tools.recall import Scope
 
 
 class NothingSaid:
-    async def search(self, query: str, scope: Scope, limit: int) -> Sequence[SearchHit]:
-        return ()
+    async def search(self, query: str, scope: Scope, limit: int) -> SearchPage:
+        return SearchPage(hits=(), searched_turns=0, elapsed_ms=0)
 
     async def turns(self, first: int, last: int) -> list[Turn]:
         return []

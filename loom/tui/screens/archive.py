@@ -16,6 +16,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
+from loom.archive.errors import ArchiveDamaged
 from loom.archive.records import SearchHit, SearchPage, Turn
 from loom.errors import LoomError
 from loom.text import show_line
@@ -213,11 +214,16 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         if asked.wrong_date is not None:
             wrong = show_line(asked.wrong_date, 40)
             return f"{wrong} is no date and was ignored: today, 7d, 2w, 12h, 2026-01 and 2026-01-31 are."
+        waiting = ""
+        if page.waiting_turns:
+            waiting = f"{page.waiting_turns:,} older turns are still being indexed and were not searched."
         if page.hits:
-            return ""
+            return waiting
         where = "the session that it names" if asked.names_session else facets.words()
         turns = f"{page.searched_turns:,} turn{'' if page.searched_turns == 1 else 's'}"
         said = [f"Nothing found for “{show_line(query, 80)}” in {turns} of {where}."]
+        if waiting:
+            said.append(waiting)
         if near:
             said.append(f"Nearly so: {', '.join(show_line(word, 40) for word in near)}.")
         if facets.is_limited:
@@ -288,11 +294,20 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
             preview.show(None)
             return
         try:
-            turns = await self._reader.get_range(hit.session_id, hit.turn_number - 1, hit.turn_number + 1)
+            turns = await self._near(hit)
         except LoomError as error:
+            preview.show(None)
             self._say(str(error), error=True)
             return
         preview.show(preview_page(turns, hit))
+
+    async def _near(self, hit: SearchHit) -> list[Turn]:
+        """The turn with its neighbours; alone where one of those is damaged."""
+        number = hit.turn_number
+        try:
+            return await self._reader.get_range(hit.session_id, number - 1, number + 1)
+        except ArchiveDamaged:
+            return await self._reader.get_range(hit.session_id, number, number)
 
     async def _turn(self, hit: SearchHit) -> Turn | None:
         """The turn of a hit; None, and said why, when it cannot be read."""
