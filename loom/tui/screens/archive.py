@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import ClassVar, TypedDict
 
@@ -22,10 +22,11 @@ from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.age import utc_now
 from loom.tui.choices import ArchiveResult, ForkAt, JumpTo, PinTurn
-from loom.tui.filter_completion import FILTERS, Asked, Choice, Typed, asked_by, choices_for
+from loom.tui.filter_completion import FILTERS, Choice, Typed, asked_by, choices_for
 from loom.tui.readers import SearchReader
 from loom.tui.screens.help import HelpScreen, group_of_bindings
 from loom.tui.screens.turn_view import TurnViewScreen
+from loom.tui.search_words import outcome
 from loom.tui.turn_text import turn_text
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.facet_bar import Facet, FacetBar, FacetName, Facets, Scope, next_facet
@@ -202,35 +203,13 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         self._tools.update(hit.tool_name for hit in page.hits if hit.tool_name)
         self._searching = False
         self._show_page(page, mark_related=not asked.only_filters)
-        self._say(self._outcome(query, asked, facets, page, near))
+        typed = self.query_one(QueryBox).typed
+        # While a filter is being written there is nothing to say about what it leaves.
+        writing = typed is not None and typed.name is not None
+        can_widen = len(self._scopes) > 1
+        self._say("" if writing else outcome(query, asked, facets, page, near, can_widen=can_widen))
         if self._jump_next:
             self._jump()
-
-    def _outcome(self, query: str, asked: Asked, facets: Facets, page: SearchPage, near: Sequence[str]) -> str:
-        """What there is to say about a search; nothing when it found something, or its filter is still being typed."""
-        typed = self.query_one(QueryBox).typed
-        if typed is not None and typed.name is not None:
-            return ""
-        if asked.wrong_date is not None:
-            wrong = show_line(asked.wrong_date, 40)
-            return f"{wrong} is no date and was ignored: today, 7d, 2w, 12h, 2026-01 and 2026-01-31 are."
-        waiting = ""
-        if page.waiting_turns:
-            waiting = f"{page.waiting_turns:,} older turns are still being indexed and were not searched."
-        if page.hits:
-            return waiting
-        where = "the session that it names" if asked.names_session else facets.words()
-        turns = f"{page.searched_turns:,} turn{'' if page.searched_turns == 1 else 's'}"
-        said = [f"Nothing found for “{show_line(query, 80)}” in {turns} of {where}."]
-        if waiting:
-            said.append(waiting)
-        if near:
-            said.append(f"Nearly so: {', '.join(show_line(word, 40) for word in near)}.")
-        if facets.is_limited:
-            said.append("^R, ^O and ^G lift the limits.")
-        if len(self._scopes) > 1 and facets.scope is not Scope.ALL:
-            said.append("^T searches more.")
-        return " ".join(said)
 
     # --- completing the filters -------------------------------------------------------------------
 
