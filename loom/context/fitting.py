@@ -73,6 +73,8 @@ class Fitting:
         self._move_edge("mark_to", unread)
         self._move_edge("tight_to", answers[-1:])
         self._move_edge("left_to", current.newest_calls)
+        # An answer without calls, which the provider or the library asked to be given again.
+        self._move_edge("left_to", [end for end in answers[-1:] if end < current.last_turn])
 
     def _used(self, edges: Edges | None = None) -> int:
         return self._meter.scaled(self._meter.floor_tokens + self._contents.tokens(edges))
