@@ -16,6 +16,7 @@ from loom.archive.faults import unreadable, unwritable
 from loom.archive.hops import Hops, unbroken
 from loom.archive.logs import Log
 from loom.archive.migrations import prepare
+from loom.archive.mounts import require_local
 from loom.archive.transactions import in_turn
 
 T = TypeVar("T")
@@ -40,7 +41,10 @@ class Access:
 
     async def open(self, *, readonly: bool) -> None:
         """See `ConversationStore.initialize`."""
-        if not readonly:
+        if readonly:
+            # Reading goes through shared memory and locks as well.
+            await asyncio.to_thread(require_local, self.path)
+        else:
             await asyncio.to_thread(prepare, self.path)
             self._writer = await Hops.opened(self.path)
         try:
@@ -111,23 +115,23 @@ class Access:
                 f"Check that you may write in {self.path.parent} and that there is room.",
             ) from error
 
-    async def empty_log(self) -> bool:
-        """Move the log into the database and leave nothing of it in its file; False if others use it just now.
-        Raises as `write` does."""
-        return (await self.write(lambda c: checkpoint(c, empty=True))).whole
+    async def checkpoint(self, *, empty: bool) -> bool:
+        """Move the log into the database, and with `empty` leave nothing of it in its file; False if others use it
+        just now. Raises as `write` does."""
+        return (await self.write(lambda c: self._move(c, empty=empty))).whole
 
     async def _move_log(self) -> Moved:
         if self._writer is None:
             return Moved(False, 0)
+        return await self._writer.begin(lambda c: self._move(c, empty=False))
 
-        def move(connection: sqlite3.Connection) -> Moved:
-            with in_turn(connection, WRITING_PATIENCE):
-                moved = checkpoint(connection)
-                if moved.whole:
-                    self._log.moved(moved.frames)
-            return moved
-
-        return await self._writer.begin(move)
+    def _move(self, connection: sqlite3.Connection, *, empty: bool) -> Moved:
+        # The next writer starts the log over: what was moved is noted before that one's turn.
+        with in_turn(connection, WRITING_PATIENCE):
+            moved = checkpoint(connection, empty=empty)
+            if moved.whole:
+                self._log.moved(moved.frames)
+        return moved
 
 
 def _empty_log(connection: sqlite3.Connection) -> None:

@@ -13,6 +13,7 @@ from loom.archive.records import Role, SearchPage
 
 if TYPE_CHECKING:
     from loom.archive.search import SearchEngine
+    from loom.archive.search.tail import TailCache
 
 
 Answer = TypeVar("Answer")
@@ -64,7 +65,7 @@ class Finder:
         except sqlite3.Error as error:
             raise unreadable(error, self._path) from error
 
-    async def ask(self, question: Callable[[sqlite3.Connection], Answer]) -> Answer:
+    async def ask(self, question: Callable[[sqlite3.Connection, TailCache], Answer]) -> Answer:
         """What a function reads beside a search, in the search's own thread."""
         try:
             engine = await self._engine()

@@ -6,26 +6,38 @@ DROP INDEX turns_by_role;
 CREATE INDEX turns_that_ask ON conversation_turns (session_id, turn_number) WHERE tool_calls IS NOT NULL;
 CREATE INDEX turns_by_loom ON conversation_turns (session_id, turn_number) WHERE role = 'system';
 
--- The list's indexes go by the minute of last_active_at: they change once a minute and not with every turn. What was
--- active in one minute is sorted when it is read.
-ALTER TABLE cowork_sessions ADD COLUMN active_minute TEXT NOT NULL DEFAULT '';
-UPDATE cowork_sessions SET active_minute = substr(last_active_at, 1, 16);
+-- The list goes by listed_at, so that its indexes stay as they are while one session goes on. It is last_active_at, but
+-- for the one session at the top of the list, which it need not follow: being active can take that one no higher. Before
+-- any other session changes its place, the one at the top is brought up to date, so that both columns give one order.
+ALTER TABLE cowork_sessions ADD COLUMN listed_at TEXT NOT NULL DEFAULT '';
+UPDATE cowork_sessions SET listed_at = last_active_at;
 
 DROP INDEX sessions_by_activity;
 DROP INDEX sessions_by_workspace;
 DROP INDEX sessions_by_commit;
-CREATE INDEX sessions_by_activity ON cowork_sessions (is_active, active_minute DESC);
-CREATE INDEX sessions_by_workspace ON cowork_sessions (workspace_path, is_active, active_minute DESC);
-CREATE INDEX sessions_by_commit ON cowork_sessions (workspace_commit, is_active, active_minute DESC)
+CREATE INDEX sessions_by_activity ON cowork_sessions (listed_at, is_active);
+CREATE INDEX sessions_by_workspace ON cowork_sessions (workspace_path, listed_at, is_active);
+CREATE INDEX sessions_by_commit ON cowork_sessions (workspace_commit, listed_at, is_active)
     WHERE workspace_commit IS NOT NULL;
 
-CREATE TRIGGER session_made_active AFTER INSERT ON cowork_sessions
+CREATE VIEW top_of_the_list AS
+    SELECT id FROM cowork_sessions ORDER BY listed_at DESC, is_active DESC, rowid DESC LIMIT 1;
+
+CREATE TRIGGER session_comes BEFORE INSERT ON cowork_sessions
 BEGIN
-    UPDATE cowork_sessions SET active_minute = substr(last_active_at, 1, 16) WHERE id = NEW.id;
+    UPDATE cowork_sessions SET listed_at = last_active_at
+    WHERE id = (SELECT id FROM top_of_the_list) AND listed_at <> last_active_at;
+END;
+
+CREATE TRIGGER session_came AFTER INSERT ON cowork_sessions
+BEGIN
+    UPDATE cowork_sessions SET listed_at = last_active_at WHERE id = NEW.id;
 END;
 
 CREATE TRIGGER session_was_active AFTER UPDATE OF last_active_at ON cowork_sessions
-WHEN NEW.active_minute <> substr(NEW.last_active_at, 1, 16)
+WHEN NEW.id <> (SELECT id FROM top_of_the_list) OR NEW.last_active_at < NEW.listed_at
 BEGIN
-    UPDATE cowork_sessions SET active_minute = substr(last_active_at, 1, 16) WHERE id = NEW.id;
+    UPDATE cowork_sessions SET listed_at = last_active_at
+    WHERE id = (SELECT id FROM top_of_the_list) AND listed_at <> last_active_at;
+    UPDATE cowork_sessions SET listed_at = last_active_at WHERE id = NEW.id AND listed_at <> last_active_at;
 END;

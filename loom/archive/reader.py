@@ -198,7 +198,7 @@ class ArchiveReader:
         place = None if workspace is None else (await self._identify(workspace)).path
         found = tuple(hits)
         return await self._finder.ask(
-            lambda c: revisions_of(c, found, query, reading, session_id=session_id, workspace=place)
+            lambda c, tails: revisions_of(c, tails, found, query, reading, session_id=session_id, workspace=place)
         )
 
     async def nearest_words(
@@ -209,7 +209,32 @@ class ArchiveReader:
 
         place = None if workspace is None else (await self._identify(workspace)).path
         return await self._finder.ask(
-            lambda c: nearest_words(c, query, session_id=session_id, workspace=place, limit=limit)
+            lambda c, tails: nearest_words(c, tails, query, session_id=session_id, workspace=place, limit=limit)
+        )
+
+    async def find_tools(
+        self, *, session_id: str | None = None, workspace: Path | str | None = None
+    ) -> tuple[str, ...]:
+        """The tools that have a result in the scope, those used most first."""
+        from loom.archive.search.values import tools_in  # imports all of search
+
+        place = None if workspace is None else (await self._identify(workspace)).path
+        return await self._finder.ask(lambda c, tails: tools_in(c, tails, session_id=session_id, workspace=place))
+
+    async def find_files(
+        self,
+        fragment: str,
+        *,
+        session_id: str | None = None,
+        workspace: Path | str | None = None,
+        limit: int = 20,
+    ) -> tuple[str, ...]:
+        """Paths that occur in the scope and have the fragment, the likeliest first, in lower case."""
+        from loom.archive.search.values import files_in  # imports all of search
+
+        place = None if workspace is None else (await self._identify(workspace)).path
+        return await self._finder.ask(
+            lambda c, tails: files_in(c, tails, fragment, session_id=session_id, workspace=place, limit=limit)
         )
 
     # Drafts and manifests
@@ -225,6 +250,11 @@ class ArchiveReader:
     async def get_manifest(self, session_id: str, request: int) -> Manifest | None:
         """The manifest of one request; None if there is none."""
         return await self._access.read(lambda c: manifests.get_manifest(c, session_id, request))
+
+    async def get_newest_report(self, model_name: str) -> tuple[int, int] | None:
+        """Our own count of the newest request, of any session, whose tokens this model's provider reported, and that
+        report; None without one."""
+        return await self._access.read(lambda c: manifests.newest_report(c, model_name))
 
     async def get_request_count(self, session_id: str) -> int:
         """The number of the session's last request to a model; 0 before the first."""

@@ -78,7 +78,7 @@ class NewTurn:
     tool_name: str | None = None
     """On a tool turn: the tool that ran."""
     token_count: int = 0
-    """Tokens that this turn takes in a window, estimated."""
+    """Tokens that this turn takes in a window, estimated: 0 to 2**53 - 1."""
     part_json: str | None = None
     """The message part, dumped; lossless resume reads this and not the columns above."""
     message_meta: str | None = None
@@ -224,6 +224,8 @@ class SearchPage:
     hits: tuple[SearchHit, ...]
     searched_turns: int
     """How many turns were in scope."""
+    waiting_turns: int = 0
+    """How many more were not searched, because the index is being made and too many wait for it."""
     elapsed_ms: float
 
 
@@ -255,8 +257,8 @@ class Manifest(Row):
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
-    """What stood in the request and is no turn: `instructions`, `tools`, `state`, `receipt`, `hint`; and `pins`: which
-    turns stood there as pins. On disk, words that are those of the request before are a reference to it."""
+    """What stood in the request and is no turn: `instructions`, `tools`, `state`, `receipt`, `pins`, `hint`. On
+    disk, words that are those of the request before are a reference to it."""
     estimated_tokens: int
     """Input tokens by our own count, before any word from the provider."""
     reported_tokens: int | None
@@ -289,6 +291,13 @@ class RequestLine(Row):
     """The newest turn that had left."""
     summary: int
     """The turn of the summary that stood in it; 0 without one."""
+
+    @property
+    def cached_share(self) -> float | None:
+        """The share of its input that came from the provider's cache, 0 to 1; None when the provider did not say."""
+        if not self.reported_tokens or self.cache_read_tokens is None:
+            return None
+        return min(1.0, self.cache_read_tokens / self.reported_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

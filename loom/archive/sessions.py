@@ -158,11 +158,11 @@ def list_sessions(
 def _newest(
     connection: sqlite3.Connection, condition: str, values: tuple[str, ...], limit: int, include_inactive: bool
 ) -> list[Session]:
-    # Both states by name, so that the index gives the order but for what was active in the same minute.
-    states = "(0, 1)" if include_inactive else "(1)"
+    # Not `= 1`: SQLite would take is_active for constant, and then not see that the index gives the order.
+    shown = "" if include_inactive else " AND is_active > 0"
     rows = connection.execute(
-        f"SELECT {SESSION_COLUMNS} FROM cowork_sessions WHERE {condition} AND is_active IN {states}"  # noqa: S608
-        " ORDER BY active_minute DESC, last_active_at DESC, rowid DESC LIMIT ?",
+        f"SELECT {SESSION_COLUMNS} FROM cowork_sessions WHERE {condition}{shown}"  # noqa: S608
+        " ORDER BY listed_at DESC, is_active DESC, rowid DESC LIMIT ?",
         (*values, limit),
     )
     return [session_from_row(row) for row in rows]

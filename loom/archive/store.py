@@ -62,9 +62,10 @@ class ConversationStore(ArchiveReader):
                 await asyncio.to_thread(self._leases.release_all)
                 await self._access.close()
 
-    async def checkpoint(self) -> bool:
-        """Move the write-ahead log into the database and empty it; False if others are using it just now."""
-        return await self._access.empty_log()
+    async def checkpoint(self, *, empty: bool = True) -> bool:
+        """Move the write-ahead log into the database, and empty it unless told otherwise; False if others are using
+        it just now. loom does this by itself, in pauses."""
+        return await self._access.checkpoint(empty=empty)
 
     # Sessions
 
@@ -195,6 +196,8 @@ class ConversationStore(ArchiveReader):
     async def recover_draft(self, session_id: str) -> list[Turn]:
         """Make interrupted turns of a draft that a crash left; gives them. Nothing while another store has the
         session: it is still writing there."""
+        if await self.get_draft(session_id) is None:
+            return []
 
         def recover(connection: sqlite3.Connection) -> Appended:
             draft = drafts.get_draft(connection, session_id)

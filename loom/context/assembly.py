@@ -25,8 +25,7 @@ class Assembly:
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
-    """What is in the request and is no turn: `state`, `receipt`, `hint`; and `pins`: which turns stand there as
-    pins."""
+    """What is in the request and is no turn: `state`, `receipt`, `pins`, `hint`."""
     recipe: Recipe
     """How it is put together again; a manifest keeps it."""
     receipt: Receipt | None

@@ -1,11 +1,12 @@
-"""What is in the window besides the floor: the exchanges, what stands in front of them, pins and hint."""
+"""What is in the window besides the floor: the exchanges, what stands in front of them, and what stands beside the
+newest message (state, pins, hint)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pydantic_ai.messages import ModelMessage, ModelRequest
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
 
 from loom.archive.records import Turn
 from loom.context.edges import Beginning, Edges
@@ -25,6 +26,7 @@ class Contents:
     def __init__(self, rules: TrimRules, count: Count) -> None:
         self.held: list[HeldExchange] = []
         self.beginning = Beginning()
+        self.state = ""
         self.hint = ""
         self.pins = Pins(rules.preview_tokens, count)
         self.rules = rules
@@ -142,17 +144,45 @@ class Contents:
                 found[segment] = found.get(segment, 0) + tokens
         return found
 
-    def messages(self) -> list[ModelMessage]:
-        """Everything as one valid conversation."""
+    @property
+    def beside(self) -> list[str]:
+        """What stands beside the person's newest message, in its order."""
+        return [text for text in (self.state, self.pins_look().text, self.hint) if text]
+
+    def messages(self, beside: Sequence[str] | None = None) -> list[ModelMessage]:
+        """Everything as one valid conversation, with `beside` in the place of what stands beside the newest message.
+
+        State, pins and hint stand there, right before the person's words, which come last: what is in front of them is
+        the same from exchange to exchange, and a provider's prompt cache holds.
+        """
         views = self.views()
         messages: list[ModelMessage] = [message for view in views[:-1] for message in view.messages]
+        clean = _seams_are_clean(views)
         current = list(views[-1].messages) if views else []
         first = current[0] if current else None
-        beside = [text for text in (self.pins_look().text, self.hint) if text]
-        if beside and isinstance(first, ModelRequest):
-            added = [part for text in beside for part in request_of(text, first).parts]
-            current[0] = replace(first, parts=[*first.parts, *added])
+        said = self.beside if beside is None else beside
+        added = [part for text in said for part in request_of(text, first).parts]
+        if added and isinstance(first, ModelRequest):
+            current[0] = replace(first, parts=[*added, *first.parts])
+        elif added and first is not None:
+            current.insert(0, ModelRequest(parts=added, timestamp=first.timestamp))
         messages += current
         if head := self.head:
-            messages.insert(0, request_of(head, messages[0] if messages else None))
-        return repair(messages)
+            front = request_of(head, messages[0] if messages else None)
+            if messages and isinstance(opening := messages[0], ModelRequest):
+                messages[0] = replace(opening, parts=[*front.parts, *opening.parts])
+            else:
+                messages.insert(0, front)
+        return messages if clean else repair(messages)
+
+
+def _seams_are_clean(views: Sequence[View]) -> bool:
+    """Whether exchanges that are each valid are so one behind the other: each begins with a request and ends with an
+    answer, and no id of a call is in two. Most are, and then only the seams cost anything, not every message."""
+    ids = sum(len(view.call_ids) for view in views)
+    if ids != len(frozenset().union(*(view.call_ids for view in views))):
+        return False
+    whole = [view.messages for view in views if view.messages]
+    return all(isinstance(messages[0], ModelRequest) for messages in whole) and all(
+        isinstance(messages[-1], ModelResponse) for messages in whole[:-1]
+    )

@@ -50,6 +50,7 @@ class View:
     tokens: int
     turns: tuple[int, ...]
     """Turn numbers in it, ascending."""
+    call_ids: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class HeldExchange:
         self._trimmed: dict[tuple[int, int], ToolReturnPart] = {}
         self._cuts: dict[tuple[str, int, int], Any] = {}
         self._view: tuple[Edges, View] | None = None
+        self._asked: Edges | None = None
 
     @property
     def first_turn(self) -> int:
@@ -176,9 +178,12 @@ class HeldExchange:
 
     def view(self, edges: Edges) -> View:
         """How the exchange looks from these edges. Pure in its rows and the edges."""
+        if self._view is not None and self._asked is edges:
+            return self._view[1]
         own = self._own(edges)
         if self._view is None or self._view[0] != own:
             self._view = own, self._look(own)
+        self._asked = edges
         return self._view[1]
 
     def origins(self, edges: Edges) -> Iterator[Origin]:
@@ -235,7 +240,8 @@ class HeldExchange:
                 segment = segment_of(part)
                 segments[segment] = segments.get(segment, 0) + part_tokens(part, self._count)
         turns = sorted({turn for message in shown for turn in message.part_turns})
-        return View(messages, segments, sum(segments.values()), tuple(turns))
+        calls = frozenset(part.tool_call_id for m in messages for part in m.parts if isinstance(part, ToolCallPart))
+        return View(messages, segments, sum(segments.values()), tuple(turns), calls)
 
     def _shown(self, left_to: int) -> list[WindowMessage]:
         if left_to < self.first_turn:

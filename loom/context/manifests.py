@@ -24,7 +24,7 @@ def manifest_of(
     """The manifest to store before the request is sent; what the provider reports is filled in later.
 
     `request` counts the session's requests from 1; `window` is the model's window in tokens; `instructions` and `tools`
-    are what goes with the messages, the state in the instructions included; `digest` is that of the whole
+    are what goes with the messages; `digest` is that of the whole
     (`loom.context.fingerprints`); `created_at` is now unless given.
     """
     return Manifest(
@@ -36,19 +36,9 @@ def manifest_of(
         window_tokens=window,
         segments={str(segment): tokens for segment, tokens in assembly.segments.items()},
         turns=assembly.turns,
-        texts={**assembly.texts, **_apart(instructions, assembly.texts.get("state", "")), **_named(tools=tools)},
+        texts={name: text for name, text in (("tools", tools), ("instructions", instructions)) if text}
+        | assembly.texts,
         estimated_tokens=assembly.counted,
         reported_tokens=None,
         recipe=assembly.recipe.signed(digest).as_json(),
     )
-
-
-def _apart(instructions: str, state: str) -> dict[str, str]:
-    """The instructions without the state, which changes while they do not."""
-    # The library strips white space at the ends of instructions.
-    before, there, behind = instructions.partition(state.strip()) if state else (instructions, "", "")
-    return _named(instructions=before, state=there, behind_state=behind)
-
-
-def _named(**texts: str) -> dict[str, str]:
-    return {name: text for name, text in texts.items() if text}

@@ -45,11 +45,6 @@ class PinsLook:
     cut: tuple[int, ...] = ()
     """Those of them that are not whole."""
 
-    @property
-    def summary(self) -> str:
-        """What a manifest keeps: the words themselves are in the archive under these numbers."""
-        return ", ".join(f"T{turn} cut" if turn in self.cut else f"T{turn}" for turn in self.turns)
-
 
 _NOTHING = PinsLook("", 0, ())
 

@@ -22,6 +22,8 @@ from loom.context.seen import SeenPart, SeenRequest, Standing
 from loom.context.trimming import TrimRules
 from loom.context.usage import Segment
 
+BESIDE = ("state", "pins", "hint")
+"""The texts that stand beside the newest message, in that order."""
 _WHOLE = TrimRules(preview_tokens=0, trim_chars=0)
 
 
@@ -34,8 +36,7 @@ def replay(manifest: Manifest, turns: Sequence[Turn], summary: Turn | None, coun
     recipe = recipe_from_json(manifest.recipe)
     texts = manifest.texts
     contents = _contents(recipe, turns, summary, count, manifest)
-    contents.hint = texts.get("hint", "")
-    messages = contents.messages()
+    messages = contents.messages([texts[name] for name in BESIDE if texts.get(name)])
     parts = (
         *_own_parts(texts, count),
         *_parts(messages, list(contents.origins()), texts, count),
@@ -73,13 +74,8 @@ def _contents(
 def _standing(recipe: Recipe | None, messages: Sequence[ModelMessage], texts: Mapping[str, str]) -> Standing:
     if recipe is None or not recipe.digest:
         return Standing.UNKNOWN
-    digest = Fingerprints().digest(messages, instructions_of(texts), texts.get("tools", ""))
+    digest = Fingerprints().digest(messages, texts.get("instructions", ""), texts.get("tools", ""))
     return Standing.SAME if digest == recipe.digest else Standing.DIFFERENT
-
-
-def instructions_of(texts: Mapping[str, str]) -> str:
-    """The whole instructions out of a manifest's texts: the state stands in them where it was cut out."""
-    return f"{texts.get('instructions', '')}{texts.get('state', '')}{texts.get('behind_state', '')}"
 
 
 def _missing(manifest: Manifest, recipe: Recipe | None, turns: Sequence[Turn], summary: Turn | None) -> Iterator[str]:
@@ -97,12 +93,7 @@ def _missing(manifest: Manifest, recipe: Recipe | None, turns: Sequence[Turn], s
 
 def _own_parts(texts: Mapping[str, str], count: Count) -> Iterator[SeenPart]:
     """What stands in front of the messages."""
-    for name, segment in (
-        ("tools", Segment.TOOLS),
-        ("instructions", Segment.INSTRUCTIONS),
-        ("state", Segment.STATE),
-        ("behind_state", Segment.INSTRUCTIONS),
-    ):
+    for name, segment in (("tools", Segment.TOOLS), ("instructions", Segment.INSTRUCTIONS)):
         if text := texts.get(name):
             yield SeenPart("loom", name, segment, text, count(text))
 
@@ -118,7 +109,7 @@ def _parts(
             yield _part(part, side, where.get(id(part)), own, count)
 
 
-_OWN = {"receipt": Segment.RECEIPT, "hint": Segment.HINT}
+_OWN = {"receipt": Segment.RECEIPT, "state": Segment.STATE, "pins": Segment.PINS, "hint": Segment.HINT}
 
 
 def _part(part: Any, side: str, origin: Origin | None, own: Mapping[str, Segment], count: Count) -> SeenPart:

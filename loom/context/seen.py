@@ -43,7 +43,7 @@ class SeenPart:
     @property
     def key(self) -> tuple[object, ...]:
         """What is the same for a part of two requests, however it looks in them."""
-        return (self.kind, self.turn, self.call_id)
+        return (self.segment if self.turn is None else self.kind, self.turn, self.call_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from loom.archive import ConversationStore, Manifest, RequestLine, Turn
@@ -14,6 +14,9 @@ from loom.errors import LoomError
 if TYPE_CHECKING:
     # Half a second, and only needed once a request is looked at.
     from loom.context.seen import SeenRequest
+
+
+_PLACE = re.compile(r"([Tt]?)([1-9][0-9]{0,9})")
 
 
 class NoSuchRequest(LoomError):
@@ -65,6 +68,18 @@ class PastRequests:
         return replay(manifest, turns, summary, self._counter.count)
 
 
+def find_request(wanted: str, lines: Sequence[RequestLine]) -> int:
+    """The request that a person names: its number (`12`), or a turn (`T57`, see `request_at_turn`).
+
+    Raises NoSuchRequest.
+    """
+    found = _PLACE.fullmatch(wanted.strip())
+    if found is None:
+        raise NoSuchRequest(f"{wanted.strip()[:40]!r} is no request.", "Write its number (12), or a turn (T57).")
+    number = int(found[2])
+    return request_at_turn(lines, number) if found[1] else number
+
+
 def request_at_turn(lines: Sequence[RequestLine], turn: int) -> int:
     """The request that the model was answering when this turn was the newest, or the next one after it.
 
@@ -75,13 +90,3 @@ def request_at_turn(lines: Sequence[RequestLine], turn: int) -> int:
             return line.request
     last = f"the last one ended at T{lines[-1].last_turn}" if lines else "none has been sent yet"
     raise NoSuchRequest(f"No request was sent with T{turn} in it: {last}.")
-
-
-def evictions(lines: Sequence[RequestLine]) -> list[int]:
-    """The requests for which turns left the window."""
-    return [now.request for before, now in pairwise(lines) if now.left_to > before.left_to]
-
-
-def compactions(lines: Sequence[RequestLine]) -> list[int]:
-    """The first requests behind another summary."""
-    return [now.request for before, now in pairwise(lines) if now.summary and now.summary != before.summary]

@@ -36,6 +36,9 @@ CHARS_PER_TOKEN = 4
 ATTACHMENT_TOKENS = 1_000
 """What an image or another attachment counts as; real models charge 85 to some 1,600 for an image."""
 
+_STATE = "<loom-state>"
+"""How a part begins that holds the session state, which may have paragraphs of its own."""
+
 _APPENDED = re.compile(
     r"\s*(?:\[(?:system:|loom\b|hint:|recall|this may refer to turns|t\d[^\]\n]{0,40} left the window)|<loom\b)",
     re.IGNORECASE,
@@ -116,8 +119,8 @@ def _texts(items: Iterable[UserContent]) -> Iterable[str]:
 
 
 def _own_words(text: str) -> str:
-    """The text without the paragraphs that loom put around it; of the pins, nothing."""
-    if text.startswith(_PINS):
+    """The text without the paragraphs that loom put around it; of the session state and of pins, nothing."""
+    if text.startswith((_STATE, _PINS)):
         return ""
     paragraphs = text.split("\n\n")
     while paragraphs and _APPENDED.match(paragraphs[-1]):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from loom.state.commands import looks_only
 from loom.state.entries import clip
 from loom.state.model import Constraint, ErrorResolved, SessionState
+
+if TYPE_CHECKING:
+    import yaml
 
 MAX_TOKENS = 1_000
 
@@ -17,6 +22,9 @@ _COMMAND_CHARS = 240
 _PATH_CHARS = 160
 _TEXT_CHARS = 300
 _SHORT_CHARS = 100
+
+_LINE_BREAKS = re.compile("[\x85\u2028\u2029]")
+"""Beside the usual ones, as YAML 1.1 has it."""
 
 _Value = str | dict[str, object]
 _Document = dict[str, list[_Value]]
@@ -201,4 +209,21 @@ def _dump(value: object) -> str:
     import yaml  # 30 ms that the first paint does not wait for
 
     # No line folding: PyYAML's own loses nothing, but it would cost tokens.
-    return yaml.safe_dump(value, allow_unicode=True, sort_keys=False, default_flow_style=False, width=1_000_000)
+    return yaml.dump(
+        value, Dumper=_dumper(), allow_unicode=True, sort_keys=False, default_flow_style=False, width=1_000_000
+    )
+
+
+@cache
+def _dumper() -> type[yaml.SafeDumper]:
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        """Quotes what PyYAML writes as a line break and reads back as a blank."""
+
+    def represent(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+        style = '"' if _LINE_BREAKS.search(text) else None
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+    Dumper.add_representer(str, represent)
+    return Dumper

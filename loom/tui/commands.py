@@ -35,6 +35,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("pin", "[text or T12]", "Keep words, a turn or the last answer in the window whatever leaves it"),
     Command("unpin", "[T12]", "Let a pinned turn leave the window again"),
     Command("pins", "", "What is pinned: read it, unpin it"),
+    Command("memory", "", "What the model noted about this workspace: read, edit, undo"),
+    Command("instructions", "", "The project's instructions (AGENTS.md): read them, trust them or not"),
     Command("compact", "[focus]", "Summarise the window; the archive keeps every turn"),
     Command("uncompact", "", "Put the window back as before the last summary"),
     Command("clear", "", "Empty the window; the archive keeps every turn"),

@@ -28,6 +28,8 @@ async def write(path: str, name: str, session: str, turns: int) -> None:
     for n in range(turns):
         await store.append_turn(own, "user", f"{name} {n} " + "x" * 1000)
         await store.append_turn(session, "user", f"{name} {n}")
+        if n % 3 == 0:
+            await store.checkpoint(empty=n % 12 == 0)
     await store.close()
 
 asyncio.run(write(*sys.argv[1:4], int(sys.argv[4])))

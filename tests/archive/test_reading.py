@@ -108,10 +108,21 @@ async def test_an_unknown_session_has_no_turns(store: ConversationStore) -> None
         " ORDER BY turn_number DESC LIMIT 9",
         "SELECT * FROM conversation_turns WHERE session_id = 's' AND role = 'assistant' AND turn_number < 9"
         " ORDER BY turn_number DESC",
-        "SELECT * FROM cowork_sessions WHERE is_active IN (1) ORDER BY active_minute DESC LIMIT 50",
     ],
 )
 async def test_an_index_answers_in_order(store: ConversationStore, query: str) -> None:
     with closing(connect(store.path, readonly=True)) as connection:
         plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}")]
     assert not any(step.startswith("SCAN") or "TEMP B-TREE" in step for step in plan), plan
+
+
+@pytest.mark.parametrize("condition", ["1", "workspace_path = '/w'", "workspace_commit = 'c'"])
+@pytest.mark.parametrize("shown", ["is_active > 0", "1"])
+async def test_an_index_gives_the_list_its_order(store: ConversationStore, condition: str, shown: str) -> None:
+    query = (
+        f"SELECT * FROM cowork_sessions WHERE {condition} AND {shown}"
+        " ORDER BY listed_at DESC, is_active DESC, rowid DESC LIMIT 50"
+    )
+    with closing(connect(store.path, readonly=True)) as connection:
+        (step,) = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}")]
+    assert "USING INDEX sessions_by" in step

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 from contextlib import closing
 from pathlib import Path
@@ -76,6 +77,48 @@ async def test_the_newest_activity_comes_first(store: ConversationStore, tmp_pat
     await store.append_turn(made[1], "user", "again")
     assert [s.id for s in await store.list_sessions()] == [made[1], made[3], made[2], made[0]]
     assert [s.id for s in await store.list_sessions(limit=2, offset=1)] == [made[3], made[2]]
+
+
+async def test_the_order_is_that_of_activity_whatever_happens(store: ConversationStore, tmp_path: Path) -> None:
+    chance = random.Random(7)
+    made = [await store.create_session(tmp_path, "offline", "") for _ in range(3)]
+    for step in range(150):
+        match chance.randrange(8):
+            case 0:
+                made.append(await store.create_session(tmp_path, "offline", ""))
+            case 1:
+                await store.delete_session(chance.choice(made))
+            case 2:
+                await store.restore_session(chance.choice(made))
+            case 3:
+                # A clock that was set, or a conversation of another day.
+                moment = f"{chance.choice([2001, 2031, 2032])}-01-01T00:00:00.{step:06}Z"
+                await store.append_turn(chance.choice(made), "user", "imported", created_at=moment)
+            case _:
+                for _ in range(chance.choice([1, 1, 3])):
+                    await store.append_turn(made[chance.choice([-1, -1, 0, 1])], "user", "again")
+        listed = await store.list_sessions(include_inactive=True)
+        assert [s.last_active_at for s in listed] == sorted((s.last_active_at for s in listed), reverse=True)
+        assert {s.id for s in listed} == set(made)
+        shown = [s.id for s in listed if s.is_active]
+        assert [s.id for s in await store.list_sessions()] == shown
+        assert [s.id for s in await store.list_sessions(tmp_path)] == shown
+
+
+async def test_going_on_with_one_session_leaves_the_indexes_of_the_list_alone(
+    store: ConversationStore, session: str, tmp_path: Path
+) -> None:
+    async def listed_at() -> list[str]:
+        with closing(connect(store.path, readonly=True)) as connection:
+            return [row[0] for row in connection.execute("SELECT listed_at FROM cowork_sessions ORDER BY rowid")]
+
+    other = await store.create_session(tmp_path, "offline", "")
+    await store.append_turn(session, "user", "one")
+    before = await listed_at()
+    await store.append_turn(session, "user", "two")
+    assert await listed_at() == before
+    await store.append_turn(other, "user", "three")
+    assert all(now > then for now, then in zip(await listed_at(), before, strict=True))
 
 
 async def test_a_turn_of_the_past_does_not_make_a_session_older(store: ConversationStore, session: str) -> None:

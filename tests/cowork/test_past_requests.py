@@ -9,9 +9,10 @@ import pytest
 
 from loom.archive.records import TurnKind
 from loom.config import Settings
+from loom.context.course import evictions
 from loom.context.seen import SeenRequest, Standing
 from loom.context.usage import Segment
-from loom.cowork.past_requests import NoSuchRequest, PastRequests, evictions, request_at_turn
+from loom.cowork.past_requests import NoSuchRequest, PastRequests, request_at_turn
 from loom.cowork.workbench import Workbench
 from loom.locations import Locations
 from tests.cowork.conftest import Start, Talk
@@ -71,13 +72,31 @@ async def test_every_request_comes_back_as_it_was_sent(small: Workbench, start: 
     assert Segment.RECEIPT not in [part.segment for part in (await requests.seen(1)).parts]
 
 
+async def test_it_shows_the_pins_as_they_were(small: Workbench, start: Start, workspace: Path) -> None:
+    talk = await start(on=small)
+    await talk.say("list the files")
+    await talk.session.pin_turn(1)
+    await talk.session.pin_text("the port is 8123")
+    await talk.session.clear()
+    await talk.say("list the files again")
+    await talk.session.unpin(talk.session.state.pins[0])
+    await talk.say("and once more")
+    requests = past(talk, small)
+    for line in await requests.lines():
+        seen = await requests.seen(line.request)
+        assert (seen.standing, seen.missing) == (Standing.SAME, ()), line
+        pins = "".join(part.text for part in seen.parts if part.segment is Segment.PINS)
+        assert ("the port is 8123" in pins) == (line.exchange > 1)
+        assert ("list the files" in pins) == (line.exchange == 2)
+
+
 async def test_it_shows_the_state_as_it_was(small: Workbench, start: Start, workspace: Path) -> None:
     talk = await busy_session(start, small, workspace)
     requests = past(talk, small)
     last = (await requests.lines())[-1].request
     first, newest = await requests.seen(1), await requests.seen(last)
     assert "never touch f" not in words(first)
-    state = next(part.text for part in newest.parts if part.kind == "state")
+    state = next(part.text for part in newest.parts if part.segment is Segment.STATE)
     assert "never touch e" in state
     assert [part.kind for part in newest.parts][:2] == ["tools", "instructions"]
 
@@ -104,7 +123,7 @@ async def test_a_cleared_window_is_seen_as_it_was_before(start: Start, bench: Wo
     lines = await requests.lines()
     before, after = await requests.seen(1), await requests.seen(lines[-1].request)
     assert before.standing is after.standing is Standing.SAME
-    assert "read README.md" in words(before) and "read README.md" not in words(after).partition("## Session state")[0]
+    assert "read README.md" in words(before) and "read README.md" not in words(after)
 
 
 async def test_a_manifest_of_an_older_loom_shows_the_turns_and_says_that_it_cannot_vouch(

@@ -134,11 +134,27 @@ def _lost(folder: Path, files: dict[str, bytes], session: str, said: dict[int, s
     return sum(held.get(number) != text for number, text in said.items())
 
 
+def _starts_over(changes: list[Change]) -> bool:
+    """Whether the log's header was ever written where an older one still stood."""
+    length = 0
+    for change in changes:
+        if change.file != "archive.db-wal":
+            continue
+        if change.what in "TU":
+            length = change.place
+        elif change.what == "W":
+            if change.place == 0 and length:
+                return True
+            length = max(length, change.place + len(change.data))
+    return False
+
+
 def _cut(tmp_path: Path, honesty: str, states: int) -> tuple[int, int, int]:
     """How many states lost a turn, how many were not whole, and the most turns that one lost."""
     before, changes, session = _record(tmp_path, honesty)
     assert sum(change.file == ACKNOWLEDGED for change in changes) > 10
     assert any(change.what == "S" and change.file == "archive.db" for change in changes), "no checkpoint was recorded"
+    assert _starts_over(changes), "no log was written over from its front"
     chance = random.Random(SEED)
     losing = broken = worst = 0
     for _ in range(states):

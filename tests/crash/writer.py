@@ -50,8 +50,9 @@ async def write(
         ]
         if chance.random() < 0.2:
             await store.save_draft(Draft(session_id=session, exchange=0, turns=tuple(batch)))
-        if chance.random() < 0.1:
-            await store.checkpoint()
+        luck = chance.random()
+        if luck < 0.15:
+            await store.checkpoint(empty=luck < 0.05)
         turns = await store.append_turns(session, batch)
         said = "".join(f"{turn.turn_number} {digest_of(turn.content)} {step + n}\n" for n, turn in enumerate(turns))
         # One write to a pipe of less than PIPE_BUF bytes arrives whole or not at all.

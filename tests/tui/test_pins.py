@@ -123,8 +123,10 @@ async def test_pins_of_the_whole_program_outlast_a_cleared_window(locations: Loc
         await seat.talk("list .")
         service = seat.chat.service
         assert service is not None and service.session is not None
-        manifests = await seat.app._bench.store.list_manifests(service.session.id)  # type: ignore[union-attr]
-        assert manifests[-1].texts["pins"] == "T1"
-        assert manifests[-1].turns[0] == (1, 1)
+        store = seat.app._bench.store  # type: ignore[union-attr]
+        last = (await store.list_requests(service.session.id))[-1].request
+        manifest = await store.get_manifest(service.session.id, last)
+        assert manifest is not None and '<pin turn="T1"' in manifest.texts["pins"]
+        assert manifest.turns[0] == (1, 1)
         await seat.say("/pin " + "x" * 2_001)
         await seat.until(lambda: any("at most 2,000" in str(e.render()) for e in seat.chat.query(ErrorBlock)))

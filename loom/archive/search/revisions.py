@@ -11,8 +11,9 @@ from loom.archive.search.document import COLUMNS, TurnRow, place_of, seconds, tu
 from loom.archive.search.marks import role_of
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import parse
-from loom.archive.search.scope import Scope, scope_of
+from loom.archive.search.scope import Scope
 from loom.archive.search.stopwords import STOP_STEMS
+from loom.archive.search.tail import Column, TailCache, read_tail
 from loom.archive.search.words import cjk_pieces, cjk_runs, names_of, words_of
 
 
@@ -35,7 +36,9 @@ MOST_LATER = 100
 RARE = 0.02
 """Share of the turns in scope up to which a term tells a subject from others …"""
 RARE_TURNS = 6
-"""… and in how many turns it may stand in any case: a short session has few turns."""
+"""… and in how many turns it may stand in any case: a short session has few turns …"""
+MOST_RARE = 2_000
+"""… and at most, so that a large archive is not read for every term of a hit."""
 LEAST_SHARED = 2
 """Rare terms that a hit and the passage share. One is enough if it is the query's own and the hit is a message that
 decides or demands something."""
@@ -45,6 +48,7 @@ _ROW = f"SELECT {COLUMNS} FROM conversation_turns WHERE session_id = ? AND turn_
 
 def revisions_of(
     connection: sqlite3.Connection,
+    cache: TailCache,
     hits: Sequence[SearchHit],
     query: str,
     reading: Reading,
@@ -58,16 +62,16 @@ def revisions_of(
     about the same, by the rare terms that it shares with the hit. Nothing is said rather than something wrong: a
     decision taken back in other words is not found.
     """
-    scope = scope_of(connection, session_id=session_id, workspace=workspace, named=None)
-    places = {line.id: key for key, line in scope.sessions.items()}
-    postings = Postings(connection, scope)
+    scope = Scope(connection, session_id=session_id, workspace=workspace, named=None)
+    postings = Postings(connection, scope, read_tail(connection, scope, cache))
     subject = _Subject(postings, frozenset(_terms(parse(query).text)))
     reader = _Messages(connection, scope, reading.takes_back)
     revisions: dict[tuple[str, int], Revision] = {}
     for hit in hits[:MOST_FOUND]:
-        if hit.session_id not in places or hit.role not in ("user", "assistant"):
+        key = scope.key_of(hit.session_id)
+        if key is None or hit.role not in ("user", "assistant"):
             continue
-        place = place_of(places[hit.session_id], hit.turn_number)
+        place = place_of(key, hit.turn_number)
         rare = subject.rare_terms(hit.snippet)
         settled = hit.role == "user" and reading.settles(hit.content)
         for later in subject.later_messages(rare, place, seconds(hit.created_at)):
@@ -86,7 +90,7 @@ class _Subject:
     def __init__(self, postings: Postings, asked: frozenset[str]) -> None:
         self._postings = postings
         self._asked = asked
-        self._most = max(RARE_TURNS, int(postings.turns * RARE))
+        self._most = min(max(RARE_TURNS, int(postings.turns * RARE)), MOST_RARE)
         self._places: dict[str, set[int]] = {}
 
     def rare_terms(self, text: str) -> Mapping[str, set[int]]:
@@ -95,8 +99,9 @@ class _Subject:
 
     def _where(self, term: str) -> set[int]:
         if term not in self._places:
-            columns = ("words", "parts", "names")
-            self._places[term] = set[int]().union(*(self._postings.places(column, term) for column in columns))  # type: ignore[arg-type]
+            columns: tuple[Column, ...] = ("words", "parts", "names")
+            found = (self._postings.places(column, term, self._most + 1) for column in columns)
+            self._places[term] = set[int]().union(*found)
         return self._places[term]
 
     def later_messages(self, rare: Mapping[str, set[int]], place: int, at: int) -> list[int]:
