@@ -49,7 +49,8 @@ class Fitting:
 
     def let_history_go(self, to_turn: int) -> None:
         """Let every exchange up to this turn leave, however much room there is."""
-        self._contents.move(replace(self._contents.edges, left_to=to_turn, back=()))
+        edges = self._contents.edges
+        self._contents.move(replace(edges, left_to=max(edges.left_to, to_turn), back=()))
 
     def _fit_history(self, history: Sequence[HeldExchange]) -> None:
         ends = [held.last_turn for held in history if held.number not in self._contents.edges.back]
