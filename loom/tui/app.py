@@ -23,6 +23,7 @@ from loom.config import Settings
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.suggesting import suggest_models
+from loom.tools.mentions import without_files
 from loom.tui.age import utc_now
 from loom.tui.commands import Call
 from loom.tui.drafts import KEEP_SECONDS, DraftKeeper
@@ -248,7 +249,7 @@ class LoomApp(LoomLook):
             chat.say(f"What was being written here cannot be read: {error.strerror or error}.", "warning")
             return
         # loom was killed between storing the message and forgetting that it was being written.
-        said = [turn.content for turn in await session.transcript() if turn.role == "user"]
+        said = [without_files(turn.content or "") for turn in await session.transcript() if turn.role == "user"]
         if not said or said[-1] != text.strip():
             chat.restore_draft(text)
 
