@@ -174,14 +174,19 @@ class LoomApp(LoomLook):
 
     async def action_quit(self) -> None:
         """Store what runs, give the session up, close the archive, leave."""
-        await self._shut()
-        self.exit(return_code=self._exit_code)
+        try:
+            await self._shut()
+        finally:
+            self.exit(return_code=self._exit_code)
 
     def end(self, exit_code: int) -> None:
         """Leave with this exit code as soon as what runs is stored: nobody is asked and nothing can be answered."""
         self._exit_code = exit_code
         self._chat.leaving()
-        self.run_worker(self.action_quit(), group="end", exit_on_error=False)
+        if self.is_running:
+            self.run_worker(self.action_quit(), group="end", exit_on_error=False)
+        else:
+            self.call_later(self.action_quit)
 
     def _look_at_terminal(self) -> None:
         if isinstance(self._driver, Terminal) and not self._driver.is_there:
@@ -203,12 +208,14 @@ class LoomApp(LoomLook):
 
     async def _close_all_of_it(self) -> None:
         await self._keep_draft()
-        if self._session is not None:
-            await self._session.close()
-            # A message that could not be stored any more stands there again.
-            await self._keep_draft()
-        if self._bench is not None:
-            await self._bench.close()
+        try:
+            if self._session is not None:
+                await self._session.close()
+                # A message that could not be stored any more stands there again.
+                await self._keep_draft()
+        finally:
+            if self._bench is not None:
+                await self._bench.close()
 
     @property
     def left(self) -> Session | None:

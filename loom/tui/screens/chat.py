@@ -159,7 +159,8 @@ class ChatScreen(PagedScreen):
 
     def leaving(self) -> None:
         """The program ends when what runs is stored."""
-        self.query_one(StatusLine).show_word("leaving…")
+        for status in self.query(StatusLine):  # none yet when it is only just starting
+            status.show_word("leaving…")
 
     def stop(self) -> bool:
         """Clear what is being written, else interrupt what runs; False when there is neither."""
