@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Coroutine
 from contextlib import suppress
 from pathlib import Path
@@ -41,6 +42,9 @@ from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
 from loom.state.model import Pin
+from loom.tools.mentions import Mentions
+from loom.tools.offloop import in_thread
+from loom.tools.paths import Workspace
 from loom.tools.permissions import Permissions
 from loom.tools.toolbox import build_toolbox
 
@@ -98,6 +102,7 @@ class CoworkSession:
             window=lambda: usage_words(self.usage),
             forbidden=workbench.forbidden,
         )
+        self._mentions = Mentions(Workspace(workspace, workbench.forbidden))
         self._engine: Engine | None = None
         self._preparing: asyncio.Task[None] | None = None
         self._running: asyncio.Task[None] | None = None
@@ -346,6 +351,8 @@ class CoworkSession:
 
         if self.session is None:
             await self._create()
+        if "@" in text:
+            text = await asyncio.to_thread(self._mentions.with_files, text)
         stored = await self._recorder.store(prompt_turns(text, self._bench.counter.count))
         await self._record.refresh()
         return stored[0]
@@ -399,6 +406,11 @@ class CoworkSession:
             await self._load(self._engine, self.session_id)
             self._measure()
         self._start_next()
+
+    async def paths(self) -> list[str]:
+        """The files of the workspace that a message may name with an @."""
+        stop = threading.Event()
+        return await in_thread(lambda: self._mentions.paths(stop), stop)
 
     # Looking back
 
