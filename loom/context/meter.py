@@ -101,7 +101,8 @@ class Meter:
 
     def overflowed(self, limit: int | None, now: int) -> None:
         """The last request (or one like that of `now` tokens) was refused as too long: the window is `limit` tokens
-        if the provider named it, else a fifth less than what was sent."""
+        if the provider named it, and a fifth less than what was sent if it did not, or if by our count that had fitted.
+        """
         sent = self.scaled(self._assembled or now)
-        window = limit if limit and limit < self.budget.window else sent * 4 // 5
+        window = limit if limit and limit < sent else sent * 4 // 5
         self.budget = replace(self.budget.smaller(min(window, self.budget.window)), assumed=True)

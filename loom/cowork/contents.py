@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from loom.archive import Turn
 from loom.context.usage import Segment, WindowUsage
+
+if TYPE_CHECKING:
+    # Half a second of imports, of which nothing is needed to hold the record.
+    from loom.context.outlook import Outlook
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,8 @@ class WindowContents:
     """Oldest first."""
     marks: tuple[Turn, ...]
     """The turns that moved the window's beginning (receipts, summaries, clearings), newest first."""
+    outlook: Outlook | None = None
+    """What would leave next; None before the window is counted."""
 
 
 def usage_words(usage: WindowUsage | None) -> str:

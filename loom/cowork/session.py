@@ -198,6 +198,7 @@ class CoworkSession:
     async def _prepare(self) -> None:
         try:
             engine, refreshed = await asyncio.gather(asyncio.to_thread(self._build_engine), self.beside.refresh())
+            await engine.learn_scale()
             changed = self._take_beside(engine, refreshed)
             if self.session_id is not None:
                 await self._load(engine, self.session_id)
@@ -247,6 +248,8 @@ class CoworkSession:
         if self.busy:
             raise LoomError("An exchange is running.", "Interrupt it with Esc, then change the model.")
         self.choice = await asyncio.to_thread(choose_model, name, self._bench.settings)
+        if self._engine is not None and self._engine.provider_count is not None:
+            await self._engine.provider_count.stop()
         self._engine, self._preparing, self.problem = None, None, None
         if self.session_id is not None and not self.read_only:
             await self._store.update_model(self.session_id, self.choice.name)
@@ -369,6 +372,14 @@ class CoworkSession:
         self._listener(StateChanged(self.state))
 
     def _measure(self) -> None:
+        engine = self._engine
+        if engine is None:
+            return
+        self._read_gauge()
+        if engine.provider_count is not None:
+            engine.provider_count.ask(self._read_gauge)
+
+    def _read_gauge(self) -> None:
         if self._engine is not None:
             self._listener(UsageChanged(self._engine.usage(self.state_yaml(), self.session)))
 
@@ -405,7 +416,7 @@ class CoworkSession:
         """What the window holds now, exchange by exchange, and what moved its beginning."""
         exchanges = self._engine.exchanges() if self._engine is not None else ()
         marks = await self._store.get_window_marks(self.session_id) if self.session_id is not None else []
-        return WindowContents(exchanges, tuple(marks))
+        return WindowContents(exchanges, tuple(marks), self._engine.outlook() if self._engine is not None else None)
 
     def state_yaml(self) -> str:
         """The state as the model sees it."""
@@ -507,5 +518,7 @@ class CoworkSession:
         if self._running is not None and not self._running.done():
             self.interrupt()
             await asyncio.wait([self._running])
+        if self._engine is not None and self._engine.provider_count is not None:
+            await self._engine.provider_count.stop()
         if self.session_id is not None and not self.read_only:
             await self._store.release_lease(self.session_id)

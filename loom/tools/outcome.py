@@ -64,6 +64,11 @@ class Preview:
     """Equal keys are allowed together; kept for the session only."""
     warning: str = ""
     """Why this one is dangerous, if it is (`deletes files recursively`)."""
+    wider_scope: str = ""
+    """What a second, wider "always" would allow, in words and exactly: `every command that begins with "git status"`.
+    Empty when there is none; never there for what is dangerous."""
+    wider_key: str = ""
+    """As `scope_key`, for the wider scope."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from loom.archive.errors import AmbiguousReference, LeaseHeld, UnknownReference
 from loom.archive.records import Session
 from loom.archive.unsent import Unsent
 from loom.config import Settings
+from loom.cowork.past_requests import PastRequests
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.suggesting import suggest_models
@@ -150,7 +151,7 @@ class LoomApp(LoomLook):
             self._bench = bench
             self.run_worker(bench.back_up(), group="backup", exit_on_error=False)
             target = await self._first(bench)
-            while target is not None and not await self._open(bench, target):
+            while target is not None and not await self._open_first(bench, target):
                 target = await self._pick(bench)
             if target is None:
                 await self.action_quit()
@@ -167,9 +168,16 @@ class LoomApp(LoomLook):
             except (UnknownReference, AmbiguousReference) as error:
                 return await self._pick(bench, error.what)
             return OpenSession(session.id)
-        if self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1):
+        if bench.newer is None and (self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1)):
             return NewSession()
         return await self._pick(bench)
+
+    async def _open_first(self, bench: Workbench, target: Target) -> bool:
+        """Open what was picked at the start; False when the person goes back to the picker, which says why when nothing
+        new can be stored."""
+        if bench.newer is not None and isinstance(target, NewSession):
+            return False
+        return await self._open(bench, target)
 
     async def _pick(self, bench: Workbench, said: str = "") -> Target | None:
         """What the person picks; None to leave. `said` is why they are asked."""
@@ -420,7 +428,7 @@ class LoomApp(LoomLook):
             search=bench.store,
             open_id=open_id,
             key_clock=self._clock,
-            said=said,
+            said=said or (str(bench.newer) if bench.newer is not None else ""),
             help_groups=chat_help(),
         )
 
@@ -466,4 +474,5 @@ class LoomApp(LoomLook):
             return
         requests = await bench.store.list_requests(session.session_id) if session.session_id else []
         contents = await session.window_contents()
-        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, requests)))
+        past = PastRequests(bench.store, bench.counter, session.session_id) if session.session_id else None
+        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, requests), past))

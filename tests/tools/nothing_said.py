@@ -21,6 +21,9 @@ class NothingSaid:
     async def tool_turns(self, name: str, limit: int) -> list[Turn]:
         return []
 
+    async def tools(self) -> Sequence[str]:
+        return ()
+
     async def call(self, tool_call_id: str) -> Turn | None:
         return None
 
