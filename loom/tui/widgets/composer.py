@@ -170,6 +170,9 @@ class Composer(TextArea):
             event.prevent_default()
 
     def _handle(self, key: str) -> bool:
+        if self._popup.is_open and self._popup.chosen not in complete(self.text):
+            # Keys came faster than the messages about them: the list is that of a text before.
+            self._popup.offer(complete(self.text))
         if self._popup.is_open and self._handle_popup(key):
             return True
         match key:

@@ -54,6 +54,8 @@ class TurnBlock(Horizontal, Pinnable, can_focus=True):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = bindings("message")
+    # Whoever clicks on a message to mark its words goes on typing in the composer: a letter there is no key here.
+    FOCUS_ON_CLICK: ClassVar[bool] = False
 
     def __init__(self, turn_number: int | None = None) -> None:
         super().__init__()
