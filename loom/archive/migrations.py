@@ -94,7 +94,7 @@ def _is_current(path: Path, migrations: Sequence[Migration]) -> bool:
     if version > len(migrations):
         raise NewerArchive(
             f"A newer loom wrote the archive {path} (version {version}; this one knows {len(migrations)}).",
-            "Update loom; until then the archive can be opened read-only.",
+            "Update loom; until then it is open to read only.",
         )
     return version == len(migrations)
 

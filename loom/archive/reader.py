@@ -212,6 +212,31 @@ class ArchiveReader:
             lambda c, tails: nearest_words(c, tails, query, session_id=session_id, workspace=place, limit=limit)
         )
 
+    async def find_tools(
+        self, *, session_id: str | None = None, workspace: Path | str | None = None
+    ) -> tuple[str, ...]:
+        """The tools that have a result in the scope, those used most first."""
+        from loom.archive.search.values import tools_in  # imports all of search
+
+        place = None if workspace is None else (await self._identify(workspace)).path
+        return await self._finder.ask(lambda c, tails: tools_in(c, tails, session_id=session_id, workspace=place))
+
+    async def find_files(
+        self,
+        fragment: str,
+        *,
+        session_id: str | None = None,
+        workspace: Path | str | None = None,
+        limit: int = 20,
+    ) -> tuple[str, ...]:
+        """Paths that occur in the scope and have the fragment, the likeliest first, in lower case."""
+        from loom.archive.search.values import files_in  # imports all of search
+
+        place = None if workspace is None else (await self._identify(workspace)).path
+        return await self._finder.ask(
+            lambda c, tails: files_in(c, tails, fragment, session_id=session_id, workspace=place, limit=limit)
+        )
+
     # Drafts and manifests
 
     async def get_draft(self, session_id: str) -> Draft | None:

@@ -19,6 +19,7 @@ from loom.context.usage import WindowUsage
 from loom.context.window import Window
 from loom.cowork.agent import build_agent, build_tools
 from loom.cowork.approvals import Approvals
+from loom.cowork.beside import Beside, BesideText
 from loom.cowork.contents import ExchangeInWindow
 from loom.cowork.events import Listener, Notice, Outcome, UsageChanged
 from loom.cowork.exchange import Exchange
@@ -89,6 +90,7 @@ class Engine:
         self._listener = listener
         self._requests = RequestLog(bench.store, listener)
         self._hint = RecallHint(bench.counter.count, own_words)
+        self._beside = BesideText()
         self._token = CancellationToken()
 
     async def load(self, session_id: str) -> None:
@@ -138,7 +140,8 @@ class Engine:
             log_fault=self._log_fault,
             token=self._token,
         )
-        outcome, error = await exchange.run(prompt.content or "")
+        beside = "\n\n".join(text for text in (self._beside.memory, self._beside.project) if text)
+        outcome, error = await exchange.run(prompt.content or "", beside)
         return Answered(outcome, error, writer.turns)
 
     def begin(self) -> None:
@@ -196,6 +199,11 @@ class Engine:
     def outlook(self) -> Outlook:
         """What would leave the window next."""
         return self.window.outlook()
+
+    def set_beside(self, beside: Beside) -> None:
+        """What goes behind the static instructions, from the next exchange on."""
+        self._beside = beside.text(self.window.budget.window)
+        self.window.set_beside(memory=self._beside.memory, project=self._beside.project)
 
     @property
     def pin_room(self) -> int:

@@ -37,6 +37,14 @@ KEYS: tuple[Key, ...] = (
     Key("chat.sessions", "ctrl+o", "^O", "Sessions", "Other sessions of this workspace", "chat", "command('sessions')"),
     Key("chat.retry", "ctrl+r", "^R", "Retry save", "Write again what could not be written", "chat", "retry_save"),
     Key("chat.quit", "ctrl+q", "^Q", "Quit", "Leave loom; everything is kept", "chat"),
+    Key(
+        "chat.stop",
+        "ctrl+c",
+        "^C",
+        "",
+        "Copy what is selected; else clear the composer, else interrupt; twice: leave loom",
+        "chat",
+    ),
     Key("chat.palette", "ctrl+p", "^P", "", "Command palette", "chat"),
     Key(
         "chat.compose",
@@ -71,6 +79,7 @@ KEYS: tuple[Key, ...] = (
     Key("receipt.back", "b", "b", "Bring back", "Put their exchanges into the window again", "receipt", "bring_back"),
     Key("approval.yes", "y", "y", "", "Yes, this once", "approval"),
     Key("approval.always", "a", "a", "", "Yes, and the same for the rest of this session", "approval"),
+    Key("approval.wider", "p", "p", "", "Yes, and whatever begins the same, where that is offered", "approval"),
     Key("approval.no", "n", "n", "", "No, with a reason for the model", "approval"),
 )
 

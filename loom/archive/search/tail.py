@@ -84,6 +84,9 @@ class Tail:
     def words(self) -> set[str]:
         return {word for entry in self.entries.values() for word in entry.terms.words}
 
+    def facets(self) -> set[str]:
+        return {facet for entry in self.entries.values() for facet in entry.facets}
+
     def names(self) -> set[str]:
         return {name for entry in self.entries.values() for name in entry.terms.names}
 

@@ -33,6 +33,9 @@ class PreviewPage:
 
 def preview_page(turns: Sequence[Turn], hit: SearchHit) -> PreviewPage:
     """The page for a hit, from the turns around it, ascending."""
+    if not any(turn.turn_number == hit.turn_number for turn in turns):
+        gone = Content.styled("This turn is not in the archive any more.", "$text-error")
+        return PreviewPage(gone, Content(""))
     lines: list[Content] = []
     to_match = Content("")
     for turn in turns:

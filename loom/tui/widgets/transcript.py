@@ -65,6 +65,8 @@ class Transcript(VerticalScroll):
         """Whether the archive holds turns older than the oldest one drawn."""
         self.newer_dropped = False
         """Whether the newest turns were dropped while the person read far up."""
+        self.origin = ""
+        """What stands above the first turn; empty is nothing."""
         self._cards: dict[str, ToolCard] = {}
         self._answer: AssistantMessage | None = None
         self._thinking: Thinking | None = None
@@ -75,6 +77,13 @@ class Transcript(VerticalScroll):
 
     def on_mount(self) -> None:
         self.anchor()
+
+    def on_resize(self) -> None:
+        # Textual keeps the end in view by the height that there was before this layout, and draws no scrollbar anew
+        # for it: a notice that takes two lines would hide the two newest until something else moves.
+        if self.is_anchored and not self._anchor_released:
+            self.scroll_end(animate=False, immediate=True)
+            self.vertical_scrollbar.refresh()
 
     # --- pages of stored turns -------------------------------------------------------------------------------
 
@@ -90,9 +99,12 @@ class Transcript(VerticalScroll):
             settle(blocks)
         with self.app.batch_update():
             await self.remove_children()
-            await self._mount(blocks)
+            await self._mount([*self._head(has_older), *blocks])
         self.has_older, self.newer_dropped, self._asked_page = has_older, not at_end, False
         self.anchor(at_end)
+
+    def _head(self, has_older: bool) -> list[Widget]:
+        return [ReceiptLine(self.origin)] if self.origin and not has_older else []
 
     async def greet(self, welcome: Widget) -> None:
         """Say something in an empty transcript; it goes when the first turn comes."""
@@ -112,7 +124,7 @@ class Transcript(VerticalScroll):
         first = self.children[0] if self.children else None
         before = first.virtual_region.y if first else 0
         with self.app.batch_update():
-            await self._mount(blocks, before=0 if first else None)
+            await self._mount([*self._head(has_older), *blocks], before=0 if first else None)
             if not live and len(self.children) > MOST_BLOCKS:
                 await self._drop(list(self.children)[KEPT_BLOCKS:])
                 self.newer_dropped = True
@@ -181,8 +193,17 @@ class Transcript(VerticalScroll):
             marked.remove_class("-found")
         blocks[-1].add_class("-found")
         self.release_anchor()
-        self.call_after_refresh(self.scroll_to_widget, blocks[-1], animate=False, top=True)
+        self.call_after_refresh(self._scroll_to_block, blocks[-1])
         return True
+
+    def _scroll_to_block(self, block: Widget, tries: int = 100) -> None:
+        # On a screen that was just opened nothing has its place yet: there is nowhere to scroll to.
+        if not self.virtual_size.height and tries:
+            self.call_after_refresh(self._scroll_to_block, block, tries - 1)
+        elif block.is_attached:
+            # Textual holds the end of an anchored view that has no content yet at less than nothing.
+            self.scroll_y = max(0, self.scroll_y)
+            self.scroll_to_widget(block, animate=False, top=True)
 
     @property
     def oldest_turn(self) -> int:

@@ -23,6 +23,7 @@ NAMES: dict[Segment, str] = {
     Segment.TOOLS: "Tool schemas",
     Segment.INSTRUCTIONS: "Instructions",
     Segment.MEMORY: "Memory",
+    Segment.PROJECT: "Project instructions",
     Segment.STATE: "Session state",
     Segment.RECEIPT: "Receipt",
     Segment.USER: "Your messages",
