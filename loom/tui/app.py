@@ -480,7 +480,6 @@ class LoomApp(LoomLook):
         if session is None or session.usage is None:
             self.notify("The window is still being counted.", markup=False)
             return
-        requests = await bench.store.list_requests(session.session_id) if session.session_id else []
         contents = await session.window_contents()
         past = PastRequests(bench.store, bench.counter, session.session_id) if session.session_id else None
-        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, requests), past))
+        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents), past))
