@@ -106,6 +106,11 @@ def _add_cowork(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.add_argument("-p", "--prompt", metavar="TEXT", help="one exchange without a screen; `-` reads stdin")
     parser.add_argument("--output", choices=["text", "json"], default="text", help="what -p prints (default: text)")
     parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="let the model read the project's instructions (AGENTS.md and kin), this time, without asking",
+    )
+    parser.add_argument(
         "--allow",
         choices=["nothing", "edits", "commands", "all"],
         default="nothing",
@@ -125,9 +130,14 @@ def _add_sessions(commands: _Commands[argparse.ArgumentParser]) -> None:
 
 def _add_search(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
-        "search", help="search what was said", description="Exit code 1 when nothing is found."
+        "search",
+        help="search what was said",
+        description="Search every turn of this workspace's sessions. In QUERY, role:user tool:NAME file:PATH "
+        "session:REF before:2026-03 after:3d leave only what they name, and -word leaves out what has the word. Exit "
+        "code 1 when nothing is found, 2 when a filter means nothing.",
+        epilog="A query that begins with a minus goes behind `--`: loom search -- '-draft budget'",
     )
-    parser.add_argument("query", help='words, "phrases", identifiers, paths')
+    parser.add_argument("query", metavar="QUERY", help='words, "phrases", identifiers, paths, filters')
     _workspace(parser)
     parser.add_argument("-s", "--session", metavar="REF", help="only in this session")
     parser.add_argument("-a", "--all", action="store_true", help="in every workspace")

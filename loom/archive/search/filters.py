@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from math import ceil
 
 from loom.archive.search.dates import date_bound
 from loom.archive.search.marks import (
+    day_facet,
     is_of_tool,
     month_facet,
     one_term,
@@ -20,8 +22,9 @@ from loom.archive.search.postings import Mark
 from loom.archive.search.query import Query
 from loom.archive.search.request import Request
 
-FIRST_YEAR = 1970
-NO_TIME = "month:none"
+FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2199, 12, 31)
+"""Turns are dated within."""
+NO_TIME = "day:none"
 """A facet that no turn has."""
 
 
@@ -55,7 +58,7 @@ class Filter:
         return not self.tools or (name is not None and one_term(name) in self.tools)
 
     def terms(self) -> tuple[tuple[str, ...], ...]:
-        """Facets that a turn which passes has one of each group of. Others of the same months have them, too."""
+        """Facets that a turn which passes has one of each group of. Others of the same days have them, too."""
         groups: list[tuple[str, ...]] = []
         if self.roles:
             groups.append(tuple(role_facet(role) for role in sorted(self.roles)))
@@ -66,16 +69,22 @@ class Filter:
         return tuple(groups)
 
     def _times(self) -> Iterator[str]:
-        """The terms of the years and months between the bounds."""
-        first = _moment(self.after, datetime(FIRST_YEAR, 1, 1, tzinfo=UTC))
-        last = _moment(self.before, self.now.astimezone(UTC) + timedelta(days=366))
-        for year in range(first.year, last.year + 1):
-            begins = first.month if year == first.year else 1
-            ends = last.month if year == last.year else 12
-            if begins == 1 and ends == 12:
-                yield year_facet(year)
+        """The terms of the years, months and days that the bounds leave something of, none of them twice."""
+        day = FIRST_DAY if self.after is None else _day(self.after)
+        last = _day(self.now.timestamp() if self.before is None else ceil(self.before) - 1)
+        if self.before is None:
+            last += timedelta(days=366)  # a clock that was wrong may have dated turns ahead
+        while day <= last:
+            year, month = date(day.year, 12, 31), _last_of_month(day)
+            if day.day == day.month == 1 and year <= last:
+                yield year_facet(day)
+                day = year
+            elif day.day == 1 and month <= last:
+                yield month_facet(day)
+                day = month
             else:
-                yield from (month_facet(year, month) for month in range(begins, ends + 1))
+                yield day_facet(day)
+            day += timedelta(days=1)
 
 
 def filter_of(query: Query, request: Request, now: datetime) -> Filter:
@@ -93,9 +102,11 @@ def filter_of(query: Query, request: Request, now: datetime) -> Filter:
     )
 
 
-def _moment(bound: float | None, default: datetime) -> datetime:
-    """The bound, within the years that turns can be of."""
-    if bound is None:
-        return default
-    earliest, latest = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
-    return datetime.fromtimestamp(min(max(bound, earliest.timestamp()), latest.timestamp()), UTC)
+def _day(moment: float) -> date:
+    """The day, UTC, of a moment; the first or the last one for what lies beyond."""
+    first, last = (datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() for day in (FIRST_DAY, LAST_DAY))
+    return datetime.fromtimestamp(min(max(moment, first), last), UTC).date()
+
+
+def _last_of_month(day: date) -> date:
+    return (day.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)

@@ -7,7 +7,7 @@ another language has none and loses nothing else.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from zlib import crc32
 
 ROLES = ("user", "assistant", "tool", "system")
@@ -131,19 +131,24 @@ def tool_facet(name: str) -> str:
 
 
 def time_facets(at: int) -> frozenset[str]:
-    """The terms that find the turns of a year and of a month, both UTC; `at` is in seconds since 1970."""
-    moment = datetime.fromtimestamp(at, UTC)
-    return frozenset((year_facet(moment.year), month_facet(moment.year, moment.month)))
+    """The terms that find the turns of a year, a month and a day, all UTC; `at` is in seconds since 1970."""
+    day = datetime.fromtimestamp(at, UTC).date()
+    return frozenset((year_facet(day), month_facet(day), day_facet(day)))
 
 
-def year_facet(year: int) -> str:
-    """The term that finds the turns of a year."""
-    return f"year:{year}"
+def year_facet(day: date) -> str:
+    """The term that finds the turns of the day's year."""
+    return f"year:{day.year}"
 
 
-def month_facet(year: int, month: int) -> str:
-    """The term that finds the turns of a month."""
-    return f"month:{year}-{month:02d}"
+def month_facet(day: date) -> str:
+    """The term that finds the turns of the day's month."""
+    return f"month:{day:%Y-%m}"
+
+
+def day_facet(day: date) -> str:
+    """The term that finds the turns of the day."""
+    return f"day:{day.isoformat()}"
 
 
 def one_term(name: str) -> str:

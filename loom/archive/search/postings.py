@@ -19,7 +19,7 @@ from loom.archive.search.scope import Scope
 from loom.archive.search.similarity import pieces_of, similarity
 from loom.archive.search.tail import Column, Tail
 
-BUDGET = 24_000
+BUDGET = 16_000
 """Postings that the words of a query may read in all; half a microsecond each, and as much to rank them."""
 FIRST = 1_000
 """Postings that each term may read, whatever the others take, or its share of a third of the budget, if that is less;
@@ -256,7 +256,10 @@ class Postings:
     # How many postings are read
 
     def _read_on(self) -> None:
-        """Shares what is left of the budget among the terms that were not read whole."""
+        """Shares what is left of the budget among the terms that were not read whole. With filters it is left for
+        the turns that pass them."""
+        if self._narrow:
+            return
         common = [(key, found) for key, found in self._found.items() if not found.whole]
         left = BUDGET - sum(len(found.places) for found in self._found.values())
         share = left // len(common) if common else 0

@@ -15,7 +15,7 @@ from loom.archive.search.index import watermark
 
 _FIRST_TAIL_KEY = 1 << 30
 """Sessions that the index does not know yet get keys from here on, for the length of one search."""
-MAX_RANGES = 40
+MAX_RANGES = 16
 """Stretches of places that a common word is looked up in one by one; more are joined where the gaps are smallest."""
 
 _NAMED = "(reference = :named OR substr(id, 1, length(:named)) = :named OR instr(lower(title), lower(:named)) > 0)"
