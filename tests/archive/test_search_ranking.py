@@ -7,6 +7,8 @@ import pytest
 from loom.archive import ConversationStore, NewTurn
 from loom.archive.records import Role
 from loom.archive.search.marks import RULE_FACET, facets_of
+from loom.archive.search.related import related_to
+from loom.archive.search.stems import stem
 
 
 async def tell(store: ConversationStore, session: str, *turns: tuple[Role, str, str]) -> None:
@@ -173,3 +175,28 @@ async def test_a_passage_that_begins_within_a_word_is_found(store: ConversationS
         ("tool", "a ValidationError is a string or null", "2024-01-03"),
     )
     assert await first(store, session, "ValidationError: string | null = null;") == 2
+
+
+async def test_a_question_finds_what_means_nearly_the_same(store: ConversationStore, session: str) -> None:
+    await tell(
+        store,
+        session,
+        ("user", "We saw a film by Tarkovsky.", "2024-01-01"),
+        ("user", "The kitchen needs paint.", "2024-02-02"),
+        ("user", "The gearbox is new.", "2024-03-03"),
+        ("user", "The movie poster hangs upstairs.", "2024-04-04"),
+        ("user", "Nothing to report.", "2024-05-05"),
+        ("user", "The garden is dry.", "2024-06-06"),
+    )
+    asked = [hit.turn_number for hit in await store.search_turns(session, "which movie did we like?")]
+    assert asked[:2] == [4, 1]
+    assert [hit.turn_number for hit in await store.search_turns(session, "movie")] == [4]
+
+
+def test_related_words_are_stems_that_the_index_has() -> None:
+    assert dict(related_to(stem("movies")))["film"] > 0.9
+    assert related_to("zzyzx") == ()
+    for word in ("child", "decide", "instrument", "doctor"):
+        found = related_to(stem(word))
+        assert [alike for _, alike in found] == sorted((alike for _, alike in found), reverse=True)
+        assert all(0.5 < alike < 1 and other != stem(word) for other, alike in found)

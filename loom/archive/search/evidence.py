@@ -6,10 +6,11 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, Term
+from loom.archive.search.related import related_to
 from loom.archive.search.words import cjk_pieces, cjk_runs, fold, is_code_like, names_of, words_of
 
 PART = 0.6
@@ -20,6 +21,14 @@ EDGE, INNER = 0.8, 0.6
 LIKE = 0.7
 """A name that is only similar, times the similarity."""
 LEAST_SIMILARITY = 0.8
+RELATED = 0.8
+"""A related word (`film` for `movie`), times the square of how alike they are, against the word itself."""
+MAX_RELATED = 48
+"""Related words that are looked up for one question, the most alike of each of its words first."""
+MAX_RELATED_TURNS, MAX_RELATED_SHARE = 300, 0.2
+"""Turns, and the share of all, from which on a related word says nothing."""
+MAX_RELATED_SCOPE = 100_000
+"""Turns in scope from which on the words themselves are enough, and each look-up costs more."""
 LITERAL = 12.0
 """A name or passage as typed, against a word of the same rarity."""
 WITHIN_NAME = 0.3
@@ -76,6 +85,9 @@ def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
     names = [match for name in query.names for match in _name_matches(name, postings, rarity)]
     known = {stem for name in names if name.strengths for stem in words_of(name.key)}
     matches = [_term_match(term, postings, rarity, within_name=term.stem in known) for term in query.terms]
+    if query.is_question and postings.turns <= MAX_RELATED_SCOPE:
+        each = MAX_RELATED // max(1, len(matches))
+        matches = [_with_related(match, each, postings, rarity) for match in matches]
     for piece in query.pieces:
         found = dict.fromkeys(postings.places("parts", piece), 1.0)
         matches.append(Match(piece, rarity.of(found, postings.turns_with(piece)), found, literal=False))
@@ -129,6 +141,24 @@ def _term_match(term: Term, postings: Postings, rarity: _Rarity, *, within_name:
         _add_names(strengths, postings, _mistyped(term.word, postings))
     weight = rarity.of(strengths, postings.turns_with(term.stem)) * (WITHIN_NAME if within_name else 1)
     return Match(term.stem, weight, strengths, literal=False, within_name=within_name)
+
+
+def _with_related(match: Match, most: int, postings: Postings, rarity: _Rarity) -> Match:
+    """The match with the turns that have a related word instead; a more common one stands for it less."""
+    if match.within_name:
+        return match
+    strengths = dict(match.strengths)
+    limit = min(MAX_RELATED_TURNS, int(postings.turns * MAX_RELATED_SHARE) + 1)
+    for stem, alike in related_to(match.key)[:most]:
+        places = postings.places("words", stem, limit)
+        if not 0 < len(places) < limit:
+            continue
+        found = dict.fromkeys(places, RELATED * alike**2)
+        share = min(1.0, rarity.of(found) / (match.weight or 1))
+        for place, strength in found.items():
+            strengths[place] = max(strengths.get(place, 0.0), share * strength)
+    weight = match.weight if match.strengths else rarity.of(strengths)
+    return replace(match, strengths=strengths, weight=weight)
 
 
 def _compound_match(query: Query, postings: Postings, rarity: _Rarity) -> Match | None:
