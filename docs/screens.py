@@ -15,12 +15,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from loom.archive import ConversationStore  # noqa: E402
 from loom.locations import Locations  # noqa: E402 - the checkout's own
 from loom.tui.screens.usage import UsageScreen  # noqa: E402
 from loom.tui.widgets.approval import Approval  # noqa: E402
+from loom.tui.widgets.completion import CompletionPopup  # noqa: E402
 from loom.tui.widgets.hit_preview import HitPreview  # noqa: E402
 from loom.tui.widgets.session_list import SessionList  # noqa: E402
 from tests.support.checkout import make_checkout  # noqa: E402
+from tests.support.long_talk import tell  # noqa: E402
 from tests.support.seat import Seat, seated  # noqa: E402
 
 SCREENS = ROOT / "docs" / "screens"
@@ -65,6 +68,34 @@ async def _archive(seat: Seat) -> None:
     await seat.pilot.press("escape")
 
 
+async def _long_ago(seat: Seat) -> None:
+    """What was said 2,700 turns ago, and a filter that is being typed."""
+    await seat.ready()
+    await seat.say("/recall when are customers to be sent their invoice?")
+    await seat.until(lambda: seat.app.screen.query(HitPreview) and seat.app.screen.query_one(HitPreview).page)
+    # Once more when the index has caught up with a session that was written a moment ago.
+    await seat.pilot.pause(5.0)
+    await seat.pilot.press("space", "down")
+    await seat.pilot.pause(1.0)
+    _keep(seat, "recall")
+    await seat.pilot.press("slash", "ctrl+u", *"limits file:par")
+    popup = seat.app.screen.query_one(CompletionPopup)
+    await seat.until(lambda: popup.is_open)
+    await seat.pilot.pause(0.5)
+    _keep(seat, "recall-filters")
+
+
+async def _make_long_session(locations: Locations, workspace: Path) -> str:
+    """Give the workspace a session of 3,000 turns; its reference."""
+    store = await ConversationStore.open(locations.archive)
+    session_id = await store.create_session(workspace, "offline", "", title="A session of three thousand turns")
+    await tell(store, session_id)
+    session = await store.get_session(session_id)
+    await store.close()
+    assert session is not None
+    return session.reference
+
+
 async def make(folder: Path) -> None:
     """Make every picture."""
     workspace = make_checkout(folder / "sample")
@@ -78,6 +109,9 @@ async def make(folder: Path) -> None:
         await seat.until(lambda: seat.app.screen.query(SessionList) and seat.rows)
         await seat.pilot.pause(0.5)
         _keep(seat, "picker")
+    reference = await _make_long_session(locations, workspace)
+    async with seated(locations, workspace, size=SIZE, resume=reference) as seat:
+        await _long_ago(seat)
 
 
 def main() -> None:

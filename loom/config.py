@@ -72,6 +72,11 @@ class Settings:
         "Newest messages that stay beside a summary of the `summarise` policy, as whole exchanges; 0 keeps none.",
         low=0,
     )
+    counting: Literal["estimate", "provider"] = _setting(
+        "estimate",
+        "Who counts the window between exchanges: loom (`estimate`), or the `provider`, asked over the network if it "
+        "can (Anthropic, Google, OpenAI Responses); the estimate stands when it does not answer.",
+    )
     request_limit: int = _setting(200, "Model requests in one exchange before it stops; 0 disables.", low=0)
     shell_timeout: int = _setting(120, "Seconds a command may run unless the model asks for longer.", low=1)
     shell_output_limit: int = _setting(
@@ -170,6 +175,7 @@ def _with(settings: Settings, name: str, value: Any, source: str) -> Settings:
 _CHOICES: dict[str, tuple[str, ...]] = {
     "policy": ("archive", "summarise"),
     "recall_scope": ("session", "workspace", "all"),
+    "counting": ("estimate", "provider"),
 }
 
 

@@ -46,6 +46,11 @@ class Locations:
         return self.home / "exports"
 
     @property
+    def trust(self) -> Path:
+        """Which projects' instructions the person trusts."""
+        return self.home / "trust.json"
+
+    @property
     def log(self) -> Path:
         return self.home / "loom.log"
 

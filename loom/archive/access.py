@@ -16,6 +16,7 @@ from loom.archive.faults import unreadable, unwritable
 from loom.archive.hops import Hops, unbroken
 from loom.archive.logs import Log
 from loom.archive.migrations import prepare
+from loom.archive.mounts import require_local
 from loom.archive.transactions import in_turn
 
 T = TypeVar("T")
@@ -40,7 +41,10 @@ class Access:
 
     async def open(self, *, readonly: bool) -> None:
         """See `ConversationStore.initialize`."""
-        if not readonly:
+        if readonly:
+            # Reading goes through shared memory and locks as well.
+            await asyncio.to_thread(require_local, self.path)
+        else:
             await asyncio.to_thread(prepare, self.path)
             self._writer = await Hops.opened(self.path)
         try:

@@ -14,7 +14,7 @@ class NotAnArchive(ArchiveError):
 
 
 class NewerArchive(ArchiveError):
-    """A newer loom wrote this archive. It can still be opened read-only."""
+    """A newer loom wrote this archive. It can still be opened to read it."""
 
 
 class ArchiveUnavailable(ArchiveError):

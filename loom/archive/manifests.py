@@ -110,5 +110,15 @@ def get_manifest(connection: sqlite3.Connection, session_id: str, request: int) 
     return None if row is None else manifest_from_row(row, _words(connection, session_id, json.loads(row[8])))
 
 
+def newest_report(connection: sqlite3.Connection, model_name: str) -> tuple[int, int] | None:
+    """Our own count of the newest request that this model answered with a count, and that count; None without one."""
+    row = connection.execute(
+        "SELECT estimated_tokens, reported_tokens FROM manifests WHERE model_name = ? AND reported_tokens IS NOT NULL"
+        " ORDER BY id DESC LIMIT 1",
+        (storable(model_name),),
+    ).fetchone()
+    return None if row is None else (row[0], row[1])
+
+
 def _json(value: object) -> str:
     return storable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))

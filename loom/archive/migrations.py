@@ -43,7 +43,12 @@ def _run(connection: sqlite3.Connection, script: Path) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_first_schema, _manifest_recipes, _narrower_appends)
+def _reports_by_model(connection: sqlite3.Connection) -> None:
+    """Version 4: how a model counted last is found whatever the session."""
+    connection.execute("CREATE INDEX manifests_by_model ON manifests (model_name) WHERE reported_tokens IS NOT NULL")
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first_schema, _manifest_recipes, _narrower_appends, _reports_by_model)
 """Migration n makes version n of version n - 1. A released one is never edited; a new one goes to the end."""
 
 
@@ -89,7 +94,7 @@ def _is_current(path: Path, migrations: Sequence[Migration]) -> bool:
     if version > len(migrations):
         raise NewerArchive(
             f"A newer loom wrote the archive {path} (version {version}; this one knows {len(migrations)}).",
-            "Update loom; until then the archive can be opened read-only.",
+            "Update loom; until then it is open to read only.",
         )
     return version == len(migrations)
 

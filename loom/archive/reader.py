@@ -251,6 +251,11 @@ class ArchiveReader:
         """The manifest of one request; None if there is none."""
         return await self._access.read(lambda c: manifests.get_manifest(c, session_id, request))
 
+    async def get_newest_report(self, model_name: str) -> tuple[int, int] | None:
+        """Our own count of the newest request, of any session, whose tokens this model's provider reported, and that
+        report; None without one."""
+        return await self._access.read(lambda c: manifests.newest_report(c, model_name))
+
     async def get_request_count(self, session_id: str) -> int:
         """The number of the session's last request to a model; 0 before the first."""
         return await self._access.read(lambda c: manifests.request_count(c, session_id))

@@ -78,7 +78,7 @@ class NewTurn:
     tool_name: str | None = None
     """On a tool turn: the tool that ran."""
     token_count: int = 0
-    """Tokens that this turn takes in a window, estimated."""
+    """Tokens that this turn takes in a window, estimated: 0 to 2**53 - 1."""
     part_json: str | None = None
     """The message part, dumped; lossless resume reads this and not the columns above."""
     message_meta: str | None = None

@@ -49,6 +49,8 @@ coalesce(json_extract(recipe, '$.last_turn'), json_extract(turns, '$[#-1][1]'), 
 coalesce(json_extract(recipe, '$.edges.left_to'), json_extract(turns, '$[0][0]') - 1, 0) AS left_to,
 coalesce(json_extract(recipe, '$.summary'), 0) AS summary
 """
+MAX_COUNT = 2**53
+"""No count of tokens reaches it; sums of what is below it fit SQLite's 64 bits and JSON's numbers."""
 
 _ROLES = frozenset(("user", "assistant", "tool", "system"))
 
@@ -76,8 +78,8 @@ class StorableTurn:
 def storable_turn(turn: NewTurn) -> StorableTurn:
     """The columns of a turn, lone surrogates replaced, moments in the archive's form.
 
-    Raises ValueError (unknown role, kind, status, moment) or TypeError (what JSON cannot hold): mistakes of a
-    caller, found before anything is written.
+    Raises ValueError (unknown role, kind, status, moment; a token count that is none) or TypeError (what JSON cannot
+    hold): mistakes of a caller, found before anything is written.
     """
     if turn.role not in _ROLES:
         raise ValueError(f"unknown role {turn.role!r}")
@@ -95,7 +97,7 @@ def storable_turn(turn: NewTurn) -> StorableTurn:
             _text(turn.tool_name),
         ),
         from_tokens=(
-            int(turn.token_count),
+            _count(turn.token_count),
             _text(turn.part_json),
             _text(turn.message_meta),
             _usage(turn.usage),
@@ -103,6 +105,13 @@ def storable_turn(turn: NewTurn) -> StorableTurn:
             clock.now() if turn.created_at is None else clock.normalised(turn.created_at),
         ),
     )
+
+
+def _count(tokens: int) -> int:
+    # NaN, a fraction or a text would be stored as something else, or fail in SQLite without a word that helps.
+    if type(tokens) is not int or not 0 <= tokens < MAX_COUNT:
+        raise ValueError(f"token_count must be a whole number from 0 to 2**53 - 1, and not {tokens!r}")
+    return tokens
 
 
 def _text(text: str | None) -> str | None:
@@ -117,7 +126,7 @@ def _usage(usage: dict[str, int] | None) -> str | None:
     """The counts that are counts. A provider that reports nonsense must not cost the answer: the rest is left out."""
     if usage is None:
         return None
-    return _json({name: n for name, n in usage.items() if type(n) is int and 0 <= n < 2**53})
+    return _json({name: n for name, n in usage.items() if type(n) is int and 0 <= n < MAX_COUNT})
 
 
 def _maker(kind: type[_Record]) -> Callable[[Sequence[Any]], _Record]:

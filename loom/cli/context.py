@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ from loom.context.compare import Comparison, compare
 from loom.context.course import cache_shares, course, sparkline
 from loom.context.seen import SeenPart, SeenRequest, Standing
 from loom.context.tokens import TokenCounter
-from loom.cowork.past_requests import PastRequests, request_at_turn
+from loom.cowork.past_requests import PastRequests, find_request
 from loom.errors import LoomError
 from loom.locations import find_locations
 from loom.text import show, show_line
@@ -27,7 +26,6 @@ NEWEST = 20
 """Requests listed."""
 _HIGH = 10
 """Lines of the picture."""
-_PLACE = re.compile(r"(T?)([1-9][0-9]{0,9})")
 
 STANDINGS = {
     Standing.SAME: "as it was sent (its digest agrees)",
@@ -61,10 +59,10 @@ async def _lines(parsed: argparse.Namespace) -> Iterable[str]:
             raise LoomError(f"No request has been sent in session {session.reference} yet.")
         width = shutil.get_terminal_size((100, 24)).columns
         if parsed.at is not None:
-            seen = await past.seen(_place(parsed.at, lines))
+            seen = await past.seen(find_request(parsed.at, lines))
             return [_json(_seen_document(seen))] if parsed.json else list(_request(seen, width, full=parsed.full))
         if parsed.diff is not None:
-            before, after = [await past.seen(_place(place, lines)) for place in parsed.diff]
+            before, after = [await past.seen(find_request(place, lines)) for place in parsed.diff]
             found = compare(before, after)
             return [_json(_diff_document(found))] if parsed.json else list(_diff(found, width))
         if parsed.json:
@@ -72,15 +70,6 @@ async def _lines(parsed: argparse.Namespace) -> Iterable[str]:
         return list(_overview(session, lines, await past.seen(lines[-1].request), width))
     finally:
         await store.close()
-
-
-def _place(wanted: str, lines: Sequence[RequestLine]) -> int:
-    """A request's number of `12`, or of `T57`: the request that was answering when T57 was the newest turn."""
-    found = _PLACE.fullmatch(wanted.strip())
-    if found is None:
-        raise LoomError(f"{show_line(wanted, 40)!r} is no request.", "Write its number (12), or a turn (T57).")
-    number = int(found[2])
-    return request_at_turn(lines, number) if found[1] else number
 
 
 # ---- for people -----------------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def run(parsed: argparse.Namespace) -> int:
         raise LoomError("There is no terminal to draw on.", "Use -p TEXT for one exchange without a screen.")
     from loom.tui.app import LoomApp
 
-    app = LoomApp(locations, settings, workspace, resume=parsed.resume)
+    app = LoomApp(locations, settings, workspace, resume=parsed.resume, trust_project=parsed.trust)
     code = asyncio.run(_shown(app))
     _say_how_to_resume(app, workspace)
     return code

@@ -7,7 +7,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from loom.archive import ConversationStore, Session, Turn
+from loom.archive import Session, Turn
+from loom.cli.reading import opened
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.interchange.export import export_session, render
@@ -30,10 +31,7 @@ def run(parsed: argparse.Namespace) -> int:
 
 
 async def _read(locations: Locations, parsed: argparse.Namespace) -> tuple[Session, list[Turn]]:
-    store = await ConversationStore.open(locations.archive)
-    try:
+    async with opened(locations.archive) as store:
         found = await store.resolve_reference(parsed.session, str(find_workspace(parsed.workspace)))
         session = await store.get_session(found.id) or found
         return session, await store.get_range(session.id, 1, session.turn_count)
-    finally:
-        await store.close()

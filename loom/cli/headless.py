@@ -65,7 +65,9 @@ def run_prompt(locations: Locations, settings: Settings, workspace: Path, parsed
         raise LoomError("The prompt is empty.", "Give -p some text, or pipe it in with -p -.")
     printer = _JsonPrinter() if parsed.output == "json" else _TextPrinter()
     allowed: set[str] = _ALLOWED[parsed.allow]
-    return asyncio.run(_run(locations, settings, workspace, parsed.resume, prompt, printer, allowed))
+    return asyncio.run(
+        _run(locations, settings, workspace, parsed.resume, prompt, printer, allowed, trust_project=parsed.trust)
+    )
 
 
 async def _run(
@@ -76,12 +78,14 @@ async def _run(
     prompt: str,
     printer: _Printer,
     allowed: set[str],
+    *,
+    trust_project: bool,
 ) -> int:
     workbench = await Workbench.open(locations, settings)
     try:
         choice = await asyncio.to_thread(choose_model, settings.model, settings)
         driver = _Driver(printer, allowed)
-        session = CoworkSession(workbench, workspace, choice, listener=driver.take)
+        session = CoworkSession(workbench, workspace, choice, listener=driver.take, trust_project=trust_project)
         driver.session = session
         try:
             if resume is not None:
@@ -90,6 +94,9 @@ async def _run(
             await session.prepare()
             if session.problem is not None:
                 raise session.problem
+            if session.beside.standing == "unasked":
+                names = ", ".join(file.path for file in session.beside.project.files)
+                print(show_line(f"loom: {names} not read: nobody trusted it yet; --trust does.", 500), file=sys.stderr)
             with EndingSignals(driver.interrupt) as signals:
                 session.submit(prompt)
                 ended = await driver.ended

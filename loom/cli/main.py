@@ -106,6 +106,11 @@ def _add_cowork(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.add_argument("-p", "--prompt", metavar="TEXT", help="one exchange without a screen; `-` reads stdin")
     parser.add_argument("--output", choices=["text", "json"], default="text", help="what -p prints (default: text)")
     parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="let the model read the project's instructions (AGENTS.md and kin), this time, without asking",
+    )
+    parser.add_argument(
         "--allow",
         choices=["nothing", "edits", "commands", "all"],
         default="nothing",

@@ -10,8 +10,9 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 
-from loom.archive import ConversationStore, SearchHit
+from loom.archive import SearchHit
 from loom.archive.records import SearchPage
+from loom.cli.reading import opened
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import Locations, find_locations
@@ -58,15 +59,12 @@ def run(parsed: argparse.Namespace) -> int:
 
 
 async def _search(locations: Locations, query: str, parsed: argparse.Namespace, workspace: str | None) -> SearchPage:
-    store = await ConversationStore.open(locations.archive)
-    try:
+    async with opened(locations.archive) as store:
         session_id = None
         if parsed.session:
             here = str(find_workspace(parsed.workspace))
             session_id = (await store.resolve_reference(parsed.session, here)).id
         return await store.search(query, session_id=session_id, workspace=workspace, limit=parsed.limit)
-    finally:
-        await store.close()
 
 
 def _as_text(hit: SearchHit, columns: int | None) -> str:

@@ -7,7 +7,8 @@ import asyncio
 import json
 from datetime import datetime
 
-from loom.archive import ConversationStore, Session
+from loom.archive import Session
+from loom.cli.reading import opened
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import find_locations
@@ -28,11 +29,8 @@ async def _list(workspace: str | None, limit: int) -> list[Session]:
     locations = find_locations()
     if not locations.archive.exists():
         return []
-    store = await ConversationStore.open(locations.archive)
-    try:
+    async with opened(locations.archive) as store:
         return await store.list_sessions(workspace, limit=limit)
-    finally:
-        await store.close()
 
 
 def _as_line(index: int, session: Session, *, everywhere: bool) -> str:

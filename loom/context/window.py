@@ -17,6 +17,7 @@ from loom.context.edges import Beginning, Edges, ranges_of
 from loom.context.fitting import Fitting
 from loom.context.measure import Count
 from loom.context.meter import Meter
+from loom.context.outlook import Outlook, outlook
 from loom.context.pins import Pinned
 from loom.context.receipts import Receipt, receipt_of
 from loom.context.recipes import Recipe
@@ -68,9 +69,14 @@ class Window:
         self._meter.set_budget(budget)
         self._contents.pins.room = budget.pin_room
 
-    def set_floor(self, *, tools: int, instructions: int, memory: int = 0) -> None:
-        """Tokens of what is in every request and never leaves."""
-        self._meter.set_floor(tools=tools, instructions=instructions, memory=memory)
+    def set_floor(self, *, tools: int, instructions: int) -> None:
+        """Tokens of what is in every request, never leaves and never changes."""
+        self._meter.set_floor(tools=tools, instructions=instructions)
+
+    def set_beside(self, *, memory: str, project: str) -> None:
+        """The memory and the project's instructions as the instructions carry them. Call it between exchanges only,
+        like `set_state`."""
+        self._meter.set_beside(memory, project)
 
     def set_state(self, text: str) -> None:
         """What is sent of the session state. Call it between exchanges only: it stands beside the person's message, in
@@ -332,7 +338,7 @@ class Window:
 
     def overflowed(self, limit: int | None = None) -> None:
         """The provider refused the last request as too long. The next one is smaller: for a window of `limit` tokens
-        if it named one, else of a fifth less than what was sent."""
+        if it named one that explains this, else of a fifth less than what was sent."""
         self._meter.overflowed(limit, self._raw())
         self._contents.pins.room = self.budget.pin_room
 
@@ -349,6 +355,14 @@ class Window:
             cost_usd=cost_usd,
             cache_read_share=cache_read_share,
         )
+
+    def standing(self) -> tuple[list[ModelMessage], int]:
+        """The messages as things stand, and what they take with the floor by our own count. Nothing is moved."""
+        return self._contents.messages(), self._raw()
+
+    def outlook(self) -> Outlook:
+        """What would leave next."""
+        return outlook(self._contents, self._meter)
 
     def _raw(self) -> int:
         """Tokens of the next request by our own count."""

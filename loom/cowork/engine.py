@@ -13,15 +13,18 @@ from loom.context.budget import budget_for
 from loom.context.framing import fenced
 from loom.context.hint import RecallHint
 from loom.context.messages import turns_from_request
+from loom.context.outlook import Outlook
 from loom.context.pins import Pinned
 from loom.context.usage import WindowUsage
 from loom.context.window import Window
 from loom.cowork.agent import build_agent, build_tools
 from loom.cowork.approvals import Approvals
+from loom.cowork.beside import Beside, BesideText
 from loom.cowork.contents import ExchangeInWindow
 from loom.cowork.events import Listener, Notice, Outcome, UsageChanged
 from loom.cowork.exchange import Exchange
 from loom.cowork.gate import Gate
+from loom.cowork.provider_count import ProviderCount
 from loom.cowork.recorder import Recorder
 from loom.cowork.requests import RequestLog
 from loom.cowork.streaming import StreamedAnswer
@@ -68,8 +71,11 @@ class Engine:
         approvals: Approvals,
         recorder: Recorder,
         listener: Listener,
+        provider_count: ProviderCount | None,
     ) -> None:
         self.choice = choice
+        self.provider_count = provider_count
+        """None unless the settings ask for it."""
         self._agent = agent
         self.window = window
         self.summariser = summariser
@@ -84,14 +90,21 @@ class Engine:
         self._listener = listener
         self._requests = RequestLog(bench.store, listener)
         self._hint = RecallHint(bench.counter.count, own_words)
+        self._beside = BesideText()
         self._token = CancellationToken()
 
     async def load(self, session_id: str) -> None:
         """Fill the window from the archive, as far as it goes; costs the same for every length of session."""
         last = await self._requests.open(session_id)
-        if last is not None and last.reported_tokens:
+        if last is not None and last.reported_tokens and last.model_name == self.choice.name:
             self.window.learn(last.estimated_tokens, last.reported_tokens)
         await self.window.load(ArchivedRows(self._store, session_id))
+
+    async def learn_scale(self) -> None:
+        """Count as this model's provider did the last time, in whatever session that was."""
+        report = await self._store.get_newest_report(self.choice.name)
+        if report is not None:
+            self.window.learn(*report)
 
     async def run(self, prompt: Turn, state: str, session: Session | None) -> Answered:
         """Answer a prompt that is stored already. See `Exchange.run` for what it raises."""
@@ -127,7 +140,8 @@ class Engine:
             log_fault=self._log_fault,
             token=self._token,
         )
-        outcome, error = await exchange.run(prompt.content or "")
+        beside = "\n\n".join(text for text in (self._beside.memory, self._beside.project) if text)
+        outcome, error = await exchange.run(prompt.content or "", beside)
         return Answered(outcome, error, writer.turns)
 
     def begin(self) -> None:
@@ -182,6 +196,15 @@ class Engine:
             for size in self.window.exchanges
         )
 
+    def outlook(self) -> Outlook:
+        """What would leave the window next."""
+        return self.window.outlook()
+
+    def set_beside(self, beside: Beside) -> None:
+        """What goes behind the static instructions, from the next exchange on."""
+        self._beside = beside.text(self.window.budget.window)
+        self.window.set_beside(memory=self._beside.memory, project=self._beside.project)
+
     @property
     def pin_room(self) -> int:
         """The most tokens that pins may take together."""
@@ -235,4 +258,9 @@ def build_engine(
         instructions=bench.counter.count(instructions),
     )
     summariser = Summariser(refined, model, settings, bench.counter.count, listener, state)
-    return Engine(agent, refined, window, summariser, toolbox, bench, permissions, approvals, recorder, listener)
+    counted = None
+    if settings.counting == "provider":
+        counted = ProviderCount(model, refined, instructions, [tool.tool_def for tool in tools], window, listener)
+    return Engine(
+        agent, refined, window, summariser, toolbox, bench, permissions, approvals, recorder, listener, counted
+    )

@@ -100,6 +100,8 @@ class Decision:
     allowed: bool
     always: bool = False
     """Allow everything in the preview's scope until the session is closed."""
+    wider: bool = False
+    """With `always`: in the preview's wider scope."""
     reason: str = ""
     """For the model, when denied."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ from loom.errors import LoomError
 if TYPE_CHECKING:
     # Half a second, and only needed once a request is looked at.
     from loom.context.seen import SeenRequest
+
+
+_PLACE = re.compile(r"([Tt]?)([1-9][0-9]{0,9})")
 
 
 class NoSuchRequest(LoomError):
@@ -62,6 +66,18 @@ class PastRequests:
 
         self._counter.load()
         return replay(manifest, turns, summary, self._counter.count)
+
+
+def find_request(wanted: str, lines: Sequence[RequestLine]) -> int:
+    """The request that a person names: its number (`12`), or a turn (`T57`, see `request_at_turn`).
+
+    Raises NoSuchRequest.
+    """
+    found = _PLACE.fullmatch(wanted.strip())
+    if found is None:
+        raise NoSuchRequest(f"{wanted.strip()[:40]!r} is no request.", "Write its number (12), or a turn (T57).")
+    number = int(found[2])
+    return request_at_turn(lines, number) if found[1] else number
 
 
 def request_at_turn(lines: Sequence[RequestLine], turn: int) -> int:

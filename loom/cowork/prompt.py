@@ -25,6 +25,8 @@ What you can see
   you are not sure what was said or done. Search before you guess, and before you ask the person to repeat anything.
 - A long tool output may be shown by its first and last lines with its turn number; conversation_recall with
   action=range and that turn shows the rest.
+- pin keeps a turn or a few words in front of you for the rest of the session; write_memory keeps what later sessions
+  in this workspace need to know. Use both sparingly; the person sees it and can take it back.
 """
 
 

@@ -45,6 +45,9 @@ class ArchiveRecall:
         session_id = self.session_id
         return [] if session_id is None else await self.store.find_tool_turns(session_id, name, limit)
 
+    async def tools(self) -> Sequence[str]:
+        return () if self.session_id is None else await self.store.find_tools(session_id=self.session_id)
+
     async def call(self, tool_call_id: str) -> Turn | None:
         session_id = self.session_id
         return None if session_id is None else await self.store.find_call(session_id, tool_call_id)

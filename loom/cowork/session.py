@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loom.archive import Turn
-from loom.archive.records import Session
+from loom.archive import NewTurn, Turn
+from loom.archive.records import Session, TurnKind
 from loom.context.edges import Ranges
 from loom.context.usage import WindowUsage
 from loom.cowork.approvals import Approvals
-from loom.cowork.contents import WindowContents
+from loom.cowork.beside import Beside, changed_words
+from loom.cowork.contents import WindowContents, usage_words
 from loom.cowork.events import (
     ApprovalAsked,
     Decision,
@@ -57,7 +59,16 @@ class CoworkSession:
     Every method belongs to the event loop's thread. What happens is told to `listener`, in order.
     """
 
-    def __init__(self, workbench: Workbench, workspace: Path, choice: ModelChoice, *, listener: Listener) -> None:
+    def __init__(
+        self,
+        workbench: Workbench,
+        workspace: Path,
+        choice: ModelChoice,
+        *,
+        listener: Listener,
+        trust_project: bool = False,
+    ) -> None:
+        """`trust_project` lets the model read the project's instructions without the person having been asked."""
         self._bench = workbench
         self._store = workbench.store
         self._tell = listener
@@ -73,12 +84,18 @@ class CoworkSession:
         self._recorder = Recorder(workbench.store, workbench.spool, self._listener)
         self._moves = WindowMoves(workbench.store, self._record, self._recorder, self._listener, self._measure)
         self._board = PinBoard(self._store, self._recorder, self._record, lambda: self._engine, self._pins_changed)
+        self.beside = Beside(
+            workspace, workbench.locations, workbench.counter.count, self._beside_changed, trusted=trust_project
+        )
+        """Memory and project instructions: what a person reads, answers and edits of them."""
         self._toolbox = build_toolbox(
             workspace,
             workbench.settings,
             ArchiveRecall(self._store, str(workspace), lambda: self.session, self.state_yaml),
             workbench.counter.count,
             pins=ModelPins(self._board),
+            memory=self.beside.memory_file,
+            window=lambda: usage_words(self.usage),
             forbidden=workbench.forbidden,
         )
         self._engine: Engine | None = None
@@ -182,6 +199,8 @@ class CoworkSession:
     async def _prepare(self) -> None:
         try:
             engine = await asyncio.to_thread(self._build_engine)
+            await engine.learn_scale()
+            changed = await self._refresh_beside(engine)
             if self.session_id is not None:
                 await self._load(engine, self.session_id)
         except LoomError as error:
@@ -192,8 +211,18 @@ class CoworkSession:
         self.choice = engine.choice
         if self.choice.note:
             self._listener(Notice("information", self.choice.note))
+        if changed:
+            self._listener(Notice("information", changed_words(changed)))
         self._measure()
         self._start_next()
+
+    async def _refresh_beside(self, engine: Engine) -> tuple[str, ...]:
+        """Read memory and project instructions again if they changed; which of the project's files did."""
+        refreshed = await self.beside.refresh()
+        for problem in refreshed.problems:
+            self._listener(Notice("warning", str(problem)))
+        engine.set_beside(self.beside)
+        return refreshed.changed
 
     def _build_engine(self) -> Engine:
         from loom.cowork.engine import build_engine
@@ -220,6 +249,8 @@ class CoworkSession:
         if self.busy:
             raise LoomError("An exchange is running.", "Interrupt it with Esc, then change the model.")
         self.choice = await asyncio.to_thread(choose_model, name, self._bench.settings)
+        if self._engine is not None and self._engine.provider_count is not None:
+            await self._engine.provider_count.stop()
         self._engine, self._preparing, self.problem = None, None, None
         if self.session_id is not None and not self.read_only:
             await self._store.update_model(self.session_id, self.choice.name)
@@ -294,6 +325,8 @@ class CoworkSession:
         self._listener(ExchangeStarted(prompt.exchange))
         # The state that goes with the exchange knows its prompt: a constraint holds from the answer to it on.
         self._listener(StateChanged(self.state))
+        if changed := await self._refresh_beside(engine):
+            await self._note(changed_words(changed))
         try:
             result = await engine.run(prompt, self.state_yaml(), self.session)
         except asyncio.CancelledError:
@@ -302,6 +335,11 @@ class CoworkSession:
         await self._settle_state()
         self._measure()
         self._listener(ExchangeEnded(prompt.exchange, result.outcome, result.error))
+
+    async def _note(self, words: str) -> None:
+        """A word of loom's own in the transcript. A failure is announced, and the note kept, by the recorder."""
+        with suppress(NotSaved):
+            await self._recorder.store([NewTurn(role="system", kind=TurnKind.NOTE, content=words)])
 
     async def _store_prompt(self, text: str) -> Turn:
         from loom.cowork.engine import prompt_turns
@@ -328,6 +366,14 @@ class CoworkSession:
         self._listener(StateChanged(self.state))
 
     def _measure(self) -> None:
+        engine = self._engine
+        if engine is None:
+            return
+        self._read_gauge()
+        if engine.provider_count is not None:
+            engine.provider_count.ask(self._read_gauge)
+
+    def _read_gauge(self) -> None:
         if self._engine is not None:
             self._listener(UsageChanged(self._engine.usage(self.state_yaml(), self.session)))
 
@@ -364,7 +410,7 @@ class CoworkSession:
         """What the window holds now, exchange by exchange, and what moved its beginning."""
         exchanges = self._engine.exchanges() if self._engine is not None else ()
         marks = await self._store.get_window_marks(self.session_id) if self.session_id is not None else []
-        return WindowContents(exchanges, tuple(marks))
+        return WindowContents(exchanges, tuple(marks), self._engine.outlook() if self._engine is not None else None)
 
     def state_yaml(self) -> str:
         """The state as the model sees it."""
@@ -438,6 +484,12 @@ class CoworkSession:
             # While an exchange runs, its own readings go on: the state that it was sent does not change.
             self._measure()
 
+    def _beside_changed(self) -> None:
+        if self._engine is not None and not self.busy:
+            # While an exchange runs, what it was sent stands; the next one begins with what there is then.
+            self._engine.set_beside(self.beside)
+            self._measure()
+
     # The session as a thing
 
     async def rename(self, title: str) -> None:
@@ -460,5 +512,7 @@ class CoworkSession:
         if self._running is not None and not self._running.done():
             self.interrupt()
             await asyncio.wait([self._running])
+        if self._engine is not None and self._engine.provider_count is not None:
+            await self._engine.provider_count.stop()
         if self.session_id is not None and not self.read_only:
             await self._store.release_lease(self.session_id)

@@ -84,7 +84,7 @@ class Summariser:
                 model,
                 rows,
                 count=self._count,
-                input_tokens=size // 2,
+                input_tokens=size * 2 // 3,
                 focus=focus,
                 previous=window.summary,
                 facts=facts_of(self._state(), rows[0].turn_number, to_turn),

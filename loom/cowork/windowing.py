@@ -19,7 +19,7 @@ from loom.cowork.events import Listener, Notice, WindowTrimmed
 from loom.cowork.recorder import Recorder
 from loom.cowork.requests import RequestLog
 from loom.cowork.summarising import Summariser
-from loom.models.errors import is_overflow
+from loom.models.errors import is_overflow, overflow_limit
 
 
 class Windowing(AbstractCapability[None]):
@@ -104,7 +104,7 @@ class Windowing(AbstractCapability[None]):
     ) -> ModelResponse:
         if is_overflow(error) and not self._shrunk:
             self._shrunk = True
-            self._window.overflowed()
+            self._window.overflowed(overflow_limit(error))
             self._listener(
                 Notice("warning", "The provider says that this does not fit its window: sent once more, smaller.")
             )

@@ -50,8 +50,9 @@ _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|z\.\s?b|d\.\s?h|bzw|ca|nr|
 _END = re.compile(r"[.!?…]+[)\"'”’»]*(?=\s|$)|[。！？]+[」』)]*")
 _ASKED = re.compile(r"[?？]\W*$|[吗呢]\W*$|か[。.]?$")
 _ASKING = re.compile(
-    r"\W*(?:¿|(?:so |and |but |ok |hm+,? )?(?:why|what|how|where|which|who|whose|should|shall|does|did|is|are|was|were"
-    r"|can|could|would|do(?! not\b| n't\b)|am|has|isn't|aren't|doesn't|didn't)\b(?!')"
+    # A quoted subject is none: "`x` is forbidden" asks nothing.
+    rf"[^\w{_HOLE}]*(?:¿|(?:so |and |but |ok |hm+,? )?(?:why|what|how|where|which|who|whose|should|shall|does|did"
+    r"|is|are|was|were|can|could|would|do(?! not\b| n't\b)|am|has|isn't|aren't|doesn't|didn't)\b(?!')"
     r"|warum|wieso|weshalb|soll(?:en|ten)? (?:wir|ich)|pourquoi|est-ce|faut-il|por qu[eé]\b|perch[eé]\b"
     r"|なぜ|为什么|为何)",
     re.IGNORECASE,

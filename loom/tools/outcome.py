@@ -34,9 +34,9 @@ class ToolOutcome:
 
     `facts` is small JSON kept beside the output, never sent to the model; cards, diffs and the state are made of it.
     Keys in use: `path` (relative to the workspace, `/` separated), `action` (`read`, `created`, `edited`, `listed`,
-    `searched`, `pinned`, `unpinned`), `added` and `removed` (lines), `diff` (unified diff text), `command`,
-    `exit_code`, `timed_out`, `duration_ms`, `truncated`, `commit` and `subject` (a git commit that was made),
-    `matches` (count), `lines` (count).
+    `searched`, `pinned`, `unpinned`, `remembered`), `added` and `removed` (lines), `diff` (unified diff text),
+    `command`, `exit_code`, `timed_out`, `duration_ms`, `truncated`, `commit` and `subject` (a git commit that was
+    made), `matches` (count), `lines` (count).
     """
 
     content: str
@@ -64,6 +64,11 @@ class Preview:
     """Equal keys are allowed together; kept for the session only."""
     warning: str = ""
     """Why this one is dangerous, if it is (`deletes files recursively`)."""
+    wider_scope: str = ""
+    """What a second, wider "always" would allow, in words and exactly: `every command that begins with "git status"`.
+    Empty when there is none; never there for what is dangerous."""
+    wider_key: str = ""
+    """As `scope_key`, for the wider scope."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from loom.text import storable
 from loom.tools.offloop import in_thread
 from loom.tools.outcome import ToolFailure, ToolOutcome
 from loom.tools.recall_budget import SMALLEST, fit
-from loom.tools.recall_hits import from_elsewhere, matching, ranges, revised, runs, short, worth_showing
+from loom.tools.recall_hits import NAME, from_elsewhere, matching, ranges, revised, runs, short, worth_showing
 from loom.tools.recall_text import Recalled, call_text, recalled
 
 Action = Literal["search", "range", "tool_calls", "summary"]
@@ -21,6 +21,9 @@ USUAL = 10
 
 MOST_TURNS = 400
 """Turns that one range looks at."""
+
+_MOST_TOOLS = 20
+"""Tools that are named to a model that asked for another."""
 
 _WIDTH: dict[str, int] = {"session": 0, "workspace": 1, "all": 2}
 _PLACES = {"session": "this session", "workspace": "this workspace's sessions", "all": "all sessions"}
@@ -41,6 +44,9 @@ class RecallSource(Protocol):
 
     async def tool_turns(self, name: str, limit: int) -> list[Turn]:
         """Results of one tool in this session, newest first."""
+
+    async def tools(self) -> Sequence[str]:
+        """The tools that have results in this session, those used most first."""
 
     async def call(self, tool_call_id: str) -> Turn | None:
         """The turn of this session that asked for a call."""
@@ -208,6 +214,8 @@ class Recall:
         if not found:
             with_it = f" with {short(query)}" if query else ""
             words = f"No call of {short(name)}{with_it} has a result in this session. search looks through everything."
+            if there := [tool for tool in await self._source.tools() if tool != NAME]:
+                words += f" Tools with results here: {', '.join(map(short, there[:_MOST_TOOLS]))}."
             return ToolOutcome(words, {"matches": 0})
         return await self._answer(found, ["Newest first."], {"matches": len(found)})
 

@@ -10,6 +10,8 @@ from loom.tools.edit_file import EditFile
 from loom.tools.find_files import FindFiles
 from loom.tools.git import Git
 from loom.tools.list_directory import ListDirectory
+from loom.tools.memory import MemoryTools
+from loom.tools.memory_file import MemoryFile
 from loom.tools.outcome import Effect, ToolSpec
 from loom.tools.paths import Workspace
 from loom.tools.pin import PinSource, PinTool
@@ -17,6 +19,7 @@ from loom.tools.read_file import ReadFile
 from loom.tools.recall import Recall, RecallSource
 from loom.tools.search_text import SearchText
 from loom.tools.shell import Shell
+from loom.tools.window_usage import WindowUsageTool
 from loom.tools.write_file import WriteFile
 
 
@@ -45,10 +48,14 @@ def build_toolbox(
     count: Callable[[str], int],
     *,
     pins: PinSource | None = None,
+    memory: Callable[[], MemoryFile] | None = None,
+    window: Callable[[], str] | None = None,
     forbidden: Sequence[Path] = (),
 ) -> Toolbox:
     """The tools over one workspace. `count` gives the tokens of a text; `forbidden` are folders that no tool opens
-    (loom's own home), inside the workspace or not. Without the source of a tool there is no such tool."""
+    (loom's own home), inside the workspace or not. `memory` finds the workspace's memory (in a
+    thread: it may ask git); `window` gives the gauge's reading in words. Without the source of a tool there is no such
+    tool."""
     place = Workspace(workspace, forbidden)
     changes = Changes(place)
     write, edit = WriteFile(changes), EditFile(changes)
@@ -66,4 +73,11 @@ def build_toolbox(
     ]
     if pins is not None:
         specs.append(ToolSpec("pin", PinTool(pins).pin, Effect.KEEP))
+    if memory is not None:
+        notes = MemoryTools(memory)
+        specs.append(ToolSpec("read_memory", notes.read_memory, Effect.READ))
+        specs.append(ToolSpec("write_memory", notes.write_memory, Effect.KEEP))
+        specs.append(ToolSpec("update_memory", notes.update_memory, Effect.KEEP))
+    if window is not None:
+        specs.append(ToolSpec("window_usage", WindowUsageTool(window).window_usage, Effect.READ))
     return Toolbox(tuple(specs))

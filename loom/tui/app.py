@@ -20,6 +20,7 @@ from loom.archive.errors import AmbiguousReference, LeaseHeld, UnknownReference
 from loom.archive.records import Session
 from loom.archive.unsent import Unsent
 from loom.config import Settings
+from loom.cowork.past_requests import PastRequests
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.suggesting import suggest_models
@@ -37,6 +38,7 @@ from loom.tui.screens.choose_model import ChooseModelScreen
 from loom.tui.screens.held import Held, HeldScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import NewSession, OpenSession, PickerResult, PickerScreen, Quit
+from loom.tui.screens.trust import TrustScreen
 from loom.tui.screens.usage import UsageScreen
 from loom.tui.terminal import Terminal, TerminalLost
 from loom.tui.themes import THEMES
@@ -103,10 +105,12 @@ class LoomApp(LoomLook):
         wanted_model: str = "",
         resume: str | None = None,
         fresh: bool = False,
+        trust_project: bool = False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """`wanted_model` goes before the settings. `resume` is a session reference; `fresh` starts a new session
-        without asking; otherwise the picker opens if the workspace has sessions. `clock` gives seconds, for the
+        without asking; otherwise the picker opens if the workspace has sessions. `trust_project` lets the model read
+        the project's instructions without asking. `clock` gives seconds, for the
         throbber and the key guard."""
         super().__init__(settings.theme, clock=clock)
         self._locations = locations
@@ -115,6 +119,8 @@ class LoomApp(LoomLook):
         self._wanted = wanted_model or settings.model
         self._resume = resume
         self._fresh = fresh
+        self._trust_project = trust_project
+        self._asked = False
         self._bench: Workbench | None = None
         self._session: CoworkSession | None = None
         self._chat = ChatScreen(workspace, clock=clock)
@@ -145,7 +151,7 @@ class LoomApp(LoomLook):
             self._bench = bench
             self.run_worker(bench.back_up(), group="backup", exit_on_error=False)
             target = await self._first(bench)
-            while target is not None and not await self._open(bench, target):
+            while target is not None and not await self._open_first(bench, target):
                 target = await self._pick(bench)
             if target is None:
                 await self.action_quit()
@@ -162,9 +168,16 @@ class LoomApp(LoomLook):
             except (UnknownReference, AmbiguousReference) as error:
                 return await self._pick(bench, error.what)
             return OpenSession(session.id)
-        if self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1):
+        if bench.newer is None and (self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1)):
             return NewSession()
         return await self._pick(bench)
+
+    async def _open_first(self, bench: Workbench, target: Target) -> bool:
+        """Open what was picked at the start; False when the person goes back to the picker, which says why when nothing
+        new can be stored."""
+        if bench.newer is not None and isinstance(target, NewSession):
+            return False
+        return await self._open(bench, target)
 
     async def _pick(self, bench: Workbench, said: str = "") -> Target | None:
         """What the person picks; None to leave. `said` is why they are asked."""
@@ -257,7 +270,14 @@ class LoomApp(LoomLook):
     async def _open(self, bench: Workbench, target: Target) -> bool:
         """Show this session in the place of the one that is open; False when the person went back instead."""
         chat = self._chat if self._session is None else ChatScreen(self._workspace, clock=self._clock)
-        opener = Opener(bench, self._workspace, self._settings, self._wanted, self._ask_about_held)
+        opener = Opener(
+            bench,
+            self._workspace,
+            self._settings,
+            self._wanted,
+            self._ask_about_held,
+            trust_project=self._trust_project,
+        )
         wanted = target if isinstance(target, OpenSession) else None
         session = await opener.open(
             wanted.session_id if wanted is not None else None,
@@ -274,7 +294,18 @@ class LoomApp(LoomLook):
         await chat.attach(session, wanted.turn if wanted is not None else None)
         if wanted is not None and wanted.read_only:
             chat.say("Open to read only. /sessions lists it, to go on with it.")
+        await self._ask_about_project(session)
         return True
+
+    async def _ask_about_project(self, session: CoworkSession) -> None:
+        """Once in the life of the program, unless it was answered before: may the model read the project's
+        instructions?"""
+        if self._asked or session.read_only or session.beside.standing != "unasked":
+            return
+        self._asked = True
+        answer = await self.push_screen_wait(TrustScreen(session.beside.project, clock=self._clock))
+        if answer != "later":
+            await session.beside.decide(answer)
 
     async def _ask_about_held(self, title: str, error: LeaseHeld) -> Held:
         return await self.push_screen_wait(HeldScreen(title, error, clock=self._clock))
@@ -397,7 +428,7 @@ class LoomApp(LoomLook):
             search=bench.store,
             open_id=open_id,
             key_clock=self._clock,
-            said=said,
+            said=said or (str(bench.newer) if bench.newer is not None else ""),
             help_groups=chat_help(),
         )
 
@@ -443,4 +474,5 @@ class LoomApp(LoomLook):
             return
         requests = await bench.store.list_requests(session.session_id) if session.session_id else []
         contents = await session.window_contents()
-        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, requests)))
+        past = PastRequests(bench.store, bench.counter, session.session_id) if session.session_id else None
+        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, requests), past))

@@ -26,8 +26,18 @@ Ask = Callable[[str, LeaseHeld], Awaitable[Held]]
 class Opener:
     """Makes conversations in one workspace."""
 
-    def __init__(self, bench: Workbench, workspace: Path, settings: Settings, wanted_model: str, ask: Ask) -> None:
+    def __init__(
+        self,
+        bench: Workbench,
+        workspace: Path,
+        settings: Settings,
+        wanted_model: str,
+        ask: Ask,
+        *,
+        trust_project: bool = False,
+    ) -> None:
         """An empty or automatic `wanted_model` lets a session keep its own."""
+        self._trust_project = trust_project
         self._bench = bench
         self._workspace = workspace
         self._settings = settings
@@ -37,14 +47,17 @@ class Opener:
     async def open(
         self, session_id: str | None, listener: Listener, *, read_only: bool = False
     ) -> CoworkSession | None:
-        """The conversation, a new one if there is no id; None when the person would rather leave it alone.
+        """The conversation, a new one if there is no id; None when the person would rather leave it alone. One in the
+        archive of a newer loom is open to read only.
 
         Raises an ArchiveError.
         """
+        if session_id is None and self._bench.newer is not None:
+            raise self._bench.newer
         session = await self._make(session_id, listener)
         if session_id is None:
             return session
-        if read_only:
+        if read_only or self._bench.newer is not None:
             await session.read(session_id)
             return session
         try:
@@ -72,7 +85,13 @@ class Opener:
 
     async def _make(self, session_id: str | None, listener: Listener) -> CoworkSession:
         session_class = await asyncio.to_thread(_import_session)
-        return session_class(self._bench, self._workspace, await self._choose(session_id), listener=listener)
+        return session_class(
+            self._bench,
+            self._workspace,
+            await self._choose(session_id),
+            listener=listener,
+            trust_project=self._trust_project,
+        )
 
     async def _choose(self, session_id: str | None) -> ModelChoice:
         """The model to answer: the one asked for, else the session's own."""
@@ -90,7 +109,7 @@ class Opener:
 async def open_workbench(locations: Locations, settings: Settings) -> Workbench:
     """The archive and what goes with it. Raises HomeUnusable or an ArchiveError."""
     bench_class = await asyncio.to_thread(_import_workbench)
-    return await bench_class.open(locations, settings)
+    return await bench_class.open(locations, settings, read_newer=True)
 
 
 # Imported when the first picture is on the terminal: the tools and the archive's search are not needed to paint.

@@ -17,6 +17,28 @@ from loom.state.model import Pin
 if TYPE_CHECKING:
     # The conversation's side is not needed to paint.
     from loom.cowork.contents import WindowContents
+    from loom.cowork.project import Project
+    from loom.cowork.trust import Answer as TrustAnswer
+
+
+class Notebook(Protocol):
+    """The workspace's memory, and the instructions of its project."""
+
+    @property
+    def project(self) -> Project:
+        """Its files of instructions, trusted or not."""
+
+    async def decide(self, answer: TrustAnswer) -> None:
+        """Remember whether the model reads them."""
+
+    async def read_memory(self) -> bytes:
+        """The whole of it."""
+
+    async def write_memory(self, content: bytes, expected: bytes) -> None:
+        """Replace it, if it still is what was expected."""
+
+    async def undo_memory(self) -> None:
+        """Take the newest change back."""
 
 
 class ChatService(Protocol):
@@ -52,6 +74,10 @@ class ChatService(Protocol):
     @property
     def problem(self) -> LoomError | None:
         """Why no message can be sent (a model that cannot be used); None when all is well."""
+
+    @property
+    def beside(self) -> Notebook:
+        """What goes beside the conversation into every request."""
 
     def state_yaml(self) -> str:
         """The state as the model sees it."""

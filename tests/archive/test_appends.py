@@ -108,6 +108,16 @@ async def test_awkward_text_survives_verbatim(store: ConversationStore, session:
         assert found.tool_calls == [{"id": text, text: text}]
 
 
+@pytest.mark.parametrize("count", [float("nan"), float("inf"), 1.5, -1, 2**53, 2**200, True, None, "7"])
+async def test_a_token_count_that_is_none_is_refused_before_anything_is_stored(
+    store: ConversationStore, session: str, count: Any
+) -> None:
+    with pytest.raises(ValueError, match="token_count must be a whole number"):
+        await store.append_turn(session, "user", "x", token_count=count)
+    assert await store.get_turn_count(session) == 0
+    assert await store.append_turn(session, "user", "x", token_count=2**53 - 1) == 1
+
+
 async def test_lone_surrogates_are_replaced(store: ConversationStore, session: str) -> None:
     await store.append_turn(session, "tool", "a\ud800b", tool_calls=[{"id": "\udfff"}])
     (turn,) = await store.get_turns(session)

@@ -100,3 +100,13 @@ async def test_lines_say_how_the_window_stood(store: ConversationStore, session:
     new, old = await store.list_requests(session)
     assert (new.left_to, new.summary, new.high_water, new.tokens, new.last_turn) == (8, 7, 900, 1500, 13)
     assert (old.left_to, old.summary, old.high_water, old.tokens, old.last_turn) == (2, 0, None, 1600, 12)
+
+
+async def test_how_a_model_counted_last_is_found_in_any_session(store: ConversationStore, session: str) -> None:
+    other = await store.create_session("/elsewhere", "offline", "")
+    assert await store.get_newest_report("offline") is None
+    await store.add_manifest(replace(_manifest(session, 1), reported_tokens=1_500))
+    await store.add_manifest(replace(_manifest(other, 1), estimated_tokens=800, reported_tokens=900))
+    await store.add_manifest(replace(_manifest(session, 2), model_name="another", reported_tokens=7))
+    await store.add_manifest(_manifest(session, 3))
+    assert await store.get_newest_report("offline") == (800, 900)

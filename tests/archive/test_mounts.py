@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loom.archive import ArchiveUnavailable
+from loom.archive import ArchiveUnavailable, ConversationStore, access, migrations
 from loom.archive.mounts import find_mount, require_local
 
 LOCAL = "22 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
@@ -35,6 +35,18 @@ def test_a_network_file_system_is_refused(tmp_path: Path, kind: str, options: st
     with pytest.raises(ArchiveUnavailable, match=f"network file system \\({kind}\\)"):
         require_local(home / "archive.db", table)
     require_local(tmp_path / "archive.db", table)
+
+
+@pytest.mark.parametrize("readonly", [False, True])
+async def test_a_store_does_not_open_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, readonly: bool) -> None:
+    home = tmp_path / "home"
+    store = await ConversationStore.open(home / "archive.db")
+    await store.close()
+    table = _table(tmp_path, f"40 22 0:50 / {home} rw - nfs4 server:/x rw")
+    for module in (access, migrations):
+        monkeypatch.setattr(module, "require_local", lambda path: require_local(path, table))
+    with pytest.raises(ArchiveUnavailable, match="network file system"):
+        await ConversationStore.open(home / "archive.db", readonly=readonly)
 
 
 def test_the_mount_on_top_counts(tmp_path: Path) -> None:

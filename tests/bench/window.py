@@ -27,6 +27,7 @@ from loom.context.messages import messages_from_turns
 from loom.context.tokens import TokenCounter
 from loom.context.window import Window
 from loom.cowork.prompt import static_instructions
+from loom.cowork.window_rows import ArchivedRows
 from loom.state import SessionLine, SessionState, advance, to_yaml
 from tests.bench.filling import fill
 from tests.bench.session import ToolSession
@@ -49,10 +50,7 @@ async def assembly(folder: Path, turns: int, counter: TokenCounter, settings: Se
     window = Window(counter.count, settings, budget_for(settings, 200_000))
     window.set_floor(tools=FLOOR, instructions=0)
     begun = time.perf_counter()
-    await window.load(
-        lambda before, limit: store.get_exchange_sizes(session, before, limit),
-        lambda first, last: store.get_exchanges(session, first, last),
-    )
+    await window.load(ArchivedRows(store, session))
     window.assemble()
     first = time.perf_counter() - begun
     took: list[float] = []

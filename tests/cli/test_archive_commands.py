@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from loom.archive import ConversationStore
+from loom.archive.database import connect
 from tests.cli.test_main import loom
 from tests.support.damage import find_bytes, overwrite
 
@@ -71,3 +73,38 @@ def test_purge_asks_and_cannot_where_nobody_is(home: Path, tmp_path: Path) -> No
     assert done.returncode == 0, done
     assert "nothing is left of it" in done.stdout
     assert find_bytes(home / "archive.db", b"words that were stored") == -1
+
+
+@pytest.fixture
+def newer_home(home: Path) -> Path:
+    """A home whose archive a newer loom has."""
+    with closing(connect(home / "archive.db")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    return home
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("sessions", "--all"), "a title"),
+        (("search", "--all", "words"), "the words that were stored"),
+        (("export", "0"), "the words that were stored here"),
+    ],
+)
+def test_the_archive_of_a_newer_loom_is_read(
+    newer_home: Path, tmp_path: Path, command: tuple[str, ...], said: str
+) -> None:
+    workspace = () if "--all" in command else ("-w", str(tmp_path))
+    done = loom(*command, *workspace, home=newer_home)
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1), done
+    assert said in done.stdout
+    assert "A newer loom wrote the archive" in done.stderr
+    assert "It is only read." in done.stderr
+
+
+@pytest.mark.parametrize("command", [("cowork", "-p", "hello"), ("purge", "0", "--yes")])
+def test_the_archive_of_a_newer_loom_is_not_written(newer_home: Path, tmp_path: Path, command: tuple[str, ...]) -> None:
+    done = loom(*command, "-w", str(tmp_path), home=newer_home)
+    assert done.returncode == 2
+    assert "A newer loom wrote the archive" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

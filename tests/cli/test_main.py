@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -91,3 +92,17 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
         "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_a_project_nobody_trusted_is_named_and_not_read(tmp_path: Path) -> None:
+    workspace = tmp_path / "project"
+    workspace.mkdir()
+    (workspace / "AGENTS.md").write_text("Use tabs.\n")
+    asked = ("cowork", "-w", str(workspace), "-m", "offline", "-p", "list .", "--output", "json")
+    done = loom(*asked, home=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == ["loom: AGENTS.md not read: nobody trusted it yet; --trust does."]
+    assert "project" not in json.loads(done.stdout)["usage"]["segments"]
+    trusted = loom(*asked, "--trust", home=tmp_path)
+    assert trusted.returncode == 0 and trusted.stderr == ""
+    assert json.loads(trusted.stdout)["usage"]["segments"]["project"] > 0

@@ -33,7 +33,7 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
             return Reply(
                 Text(f"Summary {len([r for r in server.requests if 'Sum up' in str(r.messages)])}."), usage=None
             )
-        return Reply(Text(LONG), usage=None)
+        return Reply(Text(LONG, pieces=4), usage=None)
 
     with ScriptedProvider(answer) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)

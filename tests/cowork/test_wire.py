@@ -186,3 +186,14 @@ async def test_a_bad_call_is_answered_and_the_model_tries_again(start: Start, pr
     assert len(results) == 3
     assert {t.status for t in results} == {TurnStatus.FAILED}
     assert all(t.content for t in results)
+
+
+async def test_a_new_session_counts_as_the_model_did_in_the_last_one(start: Start, provider: ScriptedProvider) -> None:
+    provider.add(Reply(Text("Hello."), usage=(4_500, 5)))
+    first = await start(choice=chat())
+    before = first.session.usage
+    await first.say("Hello?")
+    second, other = await start(choice=chat()), await start()
+    assert before is not None and second.session.usage is not None and other.session.usage is not None
+    assert second.session.usage.used > before.used * 2, "the scale is this model's"
+    assert other.session.usage.used < before.used * 2, "and no other's"

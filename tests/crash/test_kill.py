@@ -12,7 +12,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,8 +58,18 @@ def _writer(path: Path, session: str, seed: int, honesty: str = "honest") -> Ite
         child.communicate()
 
 
-def _kill_after(child: subprocess.Popen[bytes], acknowledgements: int, patience: float) -> bytes:
-    """What the child said until it was killed: some lines, and then a random while, in the middle of what comes."""
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    child.send_signal(signal.SIGKILL)
+
+
+def _kill_after(
+    child: subprocess.Popen[bytes],
+    acknowledgements: int,
+    patience: float,
+    end: Callable[[subprocess.Popen[bytes]], None] = _kill,
+) -> bytes:
+    """What the child said until it was killed: some lines, and then a random while, in the middle of what comes.
+    `end` is another way to end it."""
     assert child.stdout is not None
     heard = b""
     while heard.count(b"\n") < acknowledgements:
@@ -70,7 +80,7 @@ def _kill_after(child: subprocess.Popen[bytes], acknowledgements: int, patience:
         heard += chunk
     # The phase of the kill inside of an append: nothing is waited for, the time itself is what varies.
     select.select([], [], [], patience)
-    child.send_signal(signal.SIGKILL)
+    end(child)
     while chunk := os.read(child.stdout.fileno(), 65536):
         heard += chunk
     return heard

@@ -11,6 +11,8 @@ from loom.context.edges import Ranges
 from loom.context.usage import Segment, WindowUsage
 from loom.cowork.contents import WindowContents
 from loom.cowork.events import ApprovalAsked, Decision, Event, Listener, QueueChanged, StateChanged
+from loom.cowork.project import Project
+from loom.cowork.trust import Answer
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
@@ -47,6 +49,28 @@ USAGE = WindowUsage(
 )
 
 
+class ScriptedMemory:
+    """A memory without a file."""
+
+    def __init__(self) -> None:
+        self.versions = [b""]
+        self.project = Project(Path("/home/ada/src/shop"))
+
+    async def decide(self, answer: Answer) -> None:
+        return None
+
+    async def read_memory(self) -> bytes:
+        return self.versions[-1]
+
+    async def write_memory(self, content: bytes, expected: bytes) -> None:
+        self.versions.append(content)
+
+    async def undo_memory(self) -> None:
+        if len(self.versions) == 1:
+            raise LoomError("There is no change of the memory to take back.")
+        self.versions.pop()
+
+
 class ScriptedChat:
     """Remembers what it was asked; `tell` sends an event to the screen."""
 
@@ -56,6 +80,7 @@ class ScriptedChat:
         self.session = session
         self.choice = ModelChoice("offline", "no key and no local server", 200_000, True)
         self.state = SessionState()
+        self.beside = ScriptedMemory()
         self.usage: WindowUsage | None = USAGE
         self.busy = False
         self.waiting: tuple[str, ...] = ()

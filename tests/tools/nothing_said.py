@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from loom.archive.records import Revision, SearchHit, Turn
+from loom.tools.memory_file import MemoryFile, MemoryProblem
 from loom.tools.outcome import ToolFailure
 from loom.tools.recall import Scope
 
@@ -18,6 +20,9 @@ class NothingSaid:
 
     async def tool_turns(self, name: str, limit: int) -> list[Turn]:
         return []
+
+    async def tools(self) -> Sequence[str]:
+        return ()
 
     async def call(self, tool_call_id: str) -> Turn | None:
         return None
@@ -49,3 +54,11 @@ class NothingPinned:
 
     async def unpin(self, turn: int) -> None:
         raise ToolFailure(f"T{turn} is not pinned.")
+
+
+def _no_memory() -> MemoryFile:
+    raise MemoryProblem("There is no memory here.")
+
+
+KEPT: dict[str, Any] = {"pins": NothingPinned(), "memory": _no_memory, "window": lambda: "empty"}
+"""The sources of every tool beside recall."""

@@ -236,7 +236,9 @@ async def test_calls_of_a_tool_come_newest_first_and_can_be_narrowed(talk: Talk)
     assert re.findall(r"\[Turn (\d+)\]", content) == ["6", "4", "2"]
     content = await talk.recall("tool_calls", tool_name="read_file", query="AUTH.py", limit=1)
     assert re.findall(r"\[Turn (\d+)\]", content) == ["6"]
-    assert "No call of “git_command”" in await talk.recall("tool_calls", tool_name="git_command")
+    content = await talk.recall("tool_calls", tool_name="git_command")
+    assert "No call of “git_command”" in content
+    assert "Tools with results here: “read_file”, “shell_execute”." in content
     with pytest.raises(ToolFailure, match="needs tool_name"):
         await talk.recall("tool_calls")
 
@@ -365,6 +367,9 @@ class Wild:
 
     async def tool_turns(self, name: str, limit: int) -> list[Turn]:
         return [turn for turn in reversed(self._turns) if turn.role == "tool"]
+
+    async def tools(self) -> Sequence[str]:
+        return [turn.tool_name or "" for turn in self._turns]
 
     async def call(self, tool_call_id: str) -> Turn | None:
         return None

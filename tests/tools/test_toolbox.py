@@ -20,6 +20,10 @@ EFFECTS = {
     "git_command": Effect.EXECUTE,
     "conversation_recall": Effect.READ,
     "pin": Effect.KEEP,
+    "read_memory": Effect.READ,
+    "write_memory": Effect.KEEP,
+    "update_memory": Effect.KEEP,
+    "window_usage": Effect.READ,
 }
 
 
@@ -46,9 +50,9 @@ def test_a_model_is_told_of_every_argument_in_few_words(tools: Toolbox) -> None:
         )
         schema = tool.function_schema.json_schema
         assert tool.description
-        assert all(field["description"] for field in schema["properties"].values())
+        assert all(field["description"] for field in schema.get("properties", {}).values())
         size += len(json.dumps(schema)) + len(tool.description)
-    assert size < 5_000
+    assert size < 5_600
 
 
 def test_the_room_is_imported_without_anything_heavy() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from textual.widgets import Static
 
+from loom.archive.database import connect
 from loom.archive.unsent import Unsent
 from loom.config import Settings
 from loom.locations import Locations
@@ -382,19 +384,28 @@ async def test_an_archive_that_cannot_be_opened_is_said_and_loom_can_be_left(
     assert locations.archive.read_bytes() == before
 
 
-async def test_an_archive_of_a_newer_loom_says_what_to_do(locations: Locations, workspace: Path) -> None:
+async def test_the_archive_of_a_newer_loom_opens_to_read(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace) as seat:
         await seat.ready()
         await seat.talk("read README.md")
-    database = sqlite3.connect(locations.archive)
-    database.execute("PRAGMA user_version = 999")
-    database.close()
+    with closing(connect(locations.archive)) as connection:
+        connection.execute("PRAGMA user_version = 99")
     async with seated(locations, workspace) as seat:
+        await seat.until(lambda: isinstance(seat.app.screen, PickerScreen) and len(seat.rows) == 2)
+        said = seat.app.screen.query_one("#said", Static)
+        assert "A newer loom wrote the archive" in str(said.content)
+        await seat.pilot.press("n")
+        # Nothing new can be stored: the picker is there again, and still says why.
+        await seat.until(lambda: isinstance(seat.app.screen, PickerScreen) and len(seat.rows) == 2)
+        await seat.pilot.press("down", "enter")
+        await seat.ready()
+        assert seat.chat.query(AssistantMessage)
+        await seat.say("and now")
+        assert seat.chat.query_one(Composer).text == "and now"
+        assert len(seat.chat.query(UserMessage)) == 1
+        await seat.say("/new")
         await seat.until(lambda: seat.chat.query(ErrorBlock))
-        said = str(seat.chat.query_one(ErrorBlock).render())
-        assert "A newer loom wrote the archive" in said and "Update loom" in said
-        await seat.pilot.press("ctrl+q")
-        await seat.until(lambda: not seat.app.is_running)
+        assert "Update loom" in str(seat.chat.query(ErrorBlock).last().render())
 
 
 async def test_a_fork_ends_with_an_exchange_and_says_where_it_is_from(locations: Locations, workspace: Path) -> None:

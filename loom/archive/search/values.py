@@ -14,6 +14,8 @@ from loom.archive.search.tail import TailCache, read_tail
 from loom.archive.search.words import fold
 
 MOST_TOOLS = 64
+MOST_COUNTED = 1_000
+"""Results of one tool that are counted."""
 MOST_NAMES = 400
 """Names that are looked at for a beginning too short to be searched for, newest first."""
 
@@ -37,7 +39,7 @@ def tools_in(
     if scope.indexed:
         connection.execute(_VOCABULARY)
         facets.update(row[0] for row in connection.execute(_TOOLS, (start, f"{start}\U0010ffff", MOST_TOOLS)))
-    counts = {facet: len(postings.places("facets", facet)) for facet in facets}
+    counts = {facet: len(postings.places("facets", facet, MOST_COUNTED)) for facet in facets}
     used = sorted((facet for facet in facets if counts[facet]), key=lambda facet: (-counts[facet], facet))
     return tuple(facet.removeprefix(start) for facet in used)
 
@@ -67,7 +69,7 @@ def files_in(
     for name in names:
         path = _LINE.sub("", name)
         if wanted in path and _PATH.fullmatch(path) and not _VERSION.fullmatch(path):
-            places = postings.places("names", name)
+            places = postings.places("names", name, 1)
             if places:
                 newest[path] = max(*places, newest.get(path, 0))
     order = sorted(newest, key=lambda name: (not _begins(name, wanted), -turn_of(newest[name]), name))

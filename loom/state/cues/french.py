@@ -12,6 +12,7 @@ CUES = Cues(
         rf"""
         (?:n'|ne\ )(?!(?:oublie|oubliez|t'inquiète|hésite|hésitez|sais|marche|fonctionne
             |vous\ inquiétez)\b)[\w'-]+\b[^,]*?\ (?:jamais|pas|plus|rien|que)\b
+        | (?:touche|utilise|modifie|supprime|change|casse|ajoute|renomme|efface)[zr]?\ (?:pas|rien|jamais|plus)\b
         | ne\ (?:jamais|pas|plus|rien)\ \w+
         | (?:jamais|toujours)\ (?:de\b|d'|\w+(?:er|ir|re)\b)
         | {_IMPERATIVE}\b[^,]*\b(?:toujours|plutôt\ que|au\ lieu\ d|à\ la\ place\ d|et\ (?:pas|non)\b)

@@ -24,6 +24,7 @@ CUES = Cues(
             | ich\ ziehe\b.*\bvor\b
         | ab\ (?:jetzt|sofort|heute)\b | von\ (?:jetzt|nun)\ an\b | in\ zukunft\b | künftig\b
         | ich\ (?:will|möchte|wünsche\ mir),?\ dass\ du\b.*\b(?:immer|nie|niemals|nur|nicht|keine?\w*)\b
+        | (?:mir\ wäre\ (?:es\ )?lieb(?:er)?|ich\ (?:fände|wäre)\ (?:es\ )?(?:gut|schön|froh|besser)),\ wenn\b
         | frage?\ (?:mich\ )?(?:immer\ |erst\ |vorher\ )?bevor\b
         """
     ),
@@ -54,6 +55,7 @@ CUES = Cues(
         \b(?:ich|wir|er|sie)\ (?:muss|müssen)\b
         | \bmuss\ (?:wohl|ja|doch|eine?|der|die|das|am|an|irgend\w*)\b
         | \b(?:noch\ nicht|nicht)\ entschieden\b
+        | \bdas\ (?:nervt|ist\ nervig|stört)\b
         | \b\w+\ (?:sagt|sagte|meint|meldet|behauptet)\b
         """
     ),

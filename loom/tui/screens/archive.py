@@ -353,9 +353,23 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         if (hit := self._hit) is not None:
             self.dismiss(ForkAt(hit.session_id, hit.turn_number))
 
-    def action_export(self) -> None:
-        if self._page is not None:
-            self.post_message(self.ExportHits(self._text, self._page.hits))
+    @work(exclusive=True, group="export")
+    async def action_export(self) -> None:
+        if self._page is None:
+            return
+        query, there = self._text, []
+        try:
+            for hit in self._page.hits:
+                # What was purged since the search must not come back in a file.
+                if await self._reader.get_range(hit.session_id, hit.turn_number, hit.turn_number):
+                    there.append(hit)
+        except LoomError as error:
+            self._say(str(error), error=True)
+            return
+        if there:
+            self.post_message(self.ExportHits(query, tuple(there)))
+        else:
+            self._say("None of these turns is in the archive any more.", error=True)
 
     @work(exclusive=True, group="copy")
     async def action_copy(self) -> None:

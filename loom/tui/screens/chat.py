@@ -301,6 +301,15 @@ class ChatScreen(PagedScreen):
         composer.complete_with(event.entry)
         composer.focus()
 
+    @on(Gauge.Filled)
+    def _filled(self, event: Gauge.Filled) -> None:
+        usage = event.usage
+        mark = 100 * usage.high_water / usage.window if usage.window else 0
+        words = f"The window is {usage.percent:.0f}% full."
+        if usage.used < usage.high_water:
+            words += f" At {mark:.0f}% the oldest of it leaves; the archive keeps every turn."
+        self.say(f"{words} F2 shows what it holds.", "warning")
+
     @on(PinWanted)
     @work(group="pin", exit_on_error=False)
     async def _pin_wanted(self, event: PinWanted) -> None:

@@ -13,7 +13,9 @@ from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.commands import Call
 from loom.tui.screens.chat_frame import FramedScreen
+from loom.tui.screens.memory import MemoryScreen
 from loom.tui.screens.pins import PinsScreen
+from loom.tui.screens.trust import TrustScreen
 from loom.tui.service import ChatService
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.gauge import short_tokens
@@ -139,6 +141,18 @@ class CommandedScreen(FramedScreen):
 
     async def command_pins(self, argument: str) -> None:
         self.app.push_screen(PinsScreen(self.conversation()))
+
+    async def command_memory(self, argument: str) -> None:
+        service = self.conversation()
+        self.app.push_screen(MemoryScreen(service, await service.beside.read_memory()))
+
+    async def command_instructions(self, argument: str) -> None:
+        beside = self.conversation().beside
+        if not beside.project.files:
+            raise LoomError("There is no AGENTS.md, CLAUDE.md or .loom/instructions.md here.")
+        answer = await self.app.push_screen_wait(TrustScreen(beside.project, clock=self._clock))
+        if answer != "later":
+            await beside.decide(answer)
 
     async def command_history(self, argument: str) -> None:
         service = self.conversation()

@@ -27,7 +27,7 @@ class PinList(RowList[Pin]):
 
     def draw_row(self, item: Pin, width: int) -> list[Content]:
         words = Content.assemble((turn_label(item.turn).ljust(6), "$text-primary bold"), " ", show_line(item.text, 300))
-        return [split_line(words, Content.styled(f"by the {item.by}", "$foreground-muted"), width)]
+        return [split_line(words, Content.styled(show_line(f"by the {item.by}", 20), "$foreground-muted"), width)]
 
 
 class PinsScreen(ModalScreen[None]):

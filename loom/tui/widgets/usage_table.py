@@ -16,12 +16,14 @@ from loom.tui.widgets.usage_grid import look_of
 
 if TYPE_CHECKING:
     # The conversation's side is not needed to paint.
+    from loom.context.outlook import Outlook
     from loom.cowork.contents import ExchangeInWindow, WindowContents
 
 NAMES: dict[Segment, str] = {
     Segment.TOOLS: "Tool schemas",
     Segment.INSTRUCTIONS: "Instructions",
     Segment.MEMORY: "Memory",
+    Segment.PROJECT: "Project instructions",
     Segment.STATE: "Session state",
     Segment.RECEIPT: "Receipt",
     Segment.USER: "Your messages",
@@ -58,6 +60,8 @@ class UsageReport:
     """Newest first."""
     requests: tuple[RequestLine, ...] = ()
     """Every request so far, oldest first."""
+    outlook: Outlook | None = None
+    """What would leave next."""
 
 
 def usage_report(
@@ -69,7 +73,7 @@ def usage_report(
         for mark in contents.marks
         if mark.kind in _MARKS
     )
-    return UsageReport(usage, model, contents.exchanges, left, tuple(requests))
+    return UsageReport(usage, model, contents.exchanges, left, tuple(requests), contents.outlook)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,26 @@ def exchanges_content(exchanges: Sequence[ExchangeInWindow], width: int) -> Cont
         words = Content(said) if said else Content.styled("its beginning has left", "$foreground-muted")
         lines.append(head.append(words).truncate(width, ellipsis=True))
     return Content("\n").join(lines)
+
+
+def outlook_content(outlook: Outlook | None) -> Content:
+    """When something would leave, and what."""
+    if outlook is None:
+        return Content.styled("Not counted yet.", "$foreground-muted")
+    words = f"Nothing before {outlook.high:,} tokens; that is {outlook.room:,} from here."
+    if not outlook.room:
+        words = f"The mark of {outlook.high:,} tokens is passed: with the next request."
+    steps = []
+    if outlook.shortened_to:
+        freed = f"{outlook.shortened_tokens:,} tokens"
+        steps.append(f"tool outputs up to T{outlook.shortened_to} are shortened ({freed})")
+    if outlook.left_to:
+        exchanges = f"{outlook.left_exchanges:,} exchange{'' if outlook.left_exchanges == 1 else 's'}"
+        turns = turns_label(outlook.left_from, outlook.left_to)
+        steps.append(f"{turns} leave ({exchanges}, {outlook.left_tokens:,} tokens)")
+    if not steps:
+        return Content(f"{words} There is nothing yet that could leave but the newest exchange.")
+    return Content(f"{words} Then {', and '.join(steps)}.")
 
 
 def left_content(left: Sequence[LeftLine]) -> Content:

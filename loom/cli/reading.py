@@ -1,0 +1,27 @@
+"""Opening the archive for a command that only reads it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from loom.archive import ConversationStore, NewerArchive
+
+
+@asynccontextmanager
+async def opened(archive: Path) -> AsyncIterator[ConversationStore]:
+    """The archive, closed in the end. One that a newer loom wrote is read as it is, and a line on stderr says so.
+
+    Raises an ArchiveError.
+    """
+    try:
+        store = await ConversationStore.open(archive)
+    except NewerArchive as error:
+        print(f"loom: {error.what} It is only read.", file=sys.stderr)
+        store = await ConversationStore.open(archive, readonly=True)
+    try:
+        yield store
+    finally:
+        await store.close()
