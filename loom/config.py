@@ -58,11 +58,24 @@ class Settings:
         2_000, "A longer tool output of an older exchange shrinks to this many characters; 0 disables.", low=0
     )
     max_history_messages: int = _setting(
-        0, "Whole exchanges leave beyond this many messages in the window; 0 disables.", low=0
+        0, "Beyond this many messages in the window whole exchanges leave, or are summed up; 0 disables.", low=0
     )
-    summarization_model: str = _setting("", "Model for summaries; empty means the session's own.")
+    summarization_model: str = _setting("", "Model for summaries, as `model` spells it; empty means the session's own.")
     compress_threshold: float = _setting(
-        0.90, "Share of the usable window at which the `summarise` policy compacts.", low=0.05, high=1.0
+        0.90,
+        "Share of the usable window at which the `summarise` policy compacts; 0 leaves that to `max_history_messages`.",
+        low=0.0,
+        high=1.0,
+    )
+    keep: int = _setting(
+        4,
+        "Newest messages that stay beside a summary of the `summarise` policy, as whole exchanges; 0 keeps none.",
+        low=0,
+    )
+    counting: Literal["estimate", "provider"] = _setting(
+        "estimate",
+        "Who counts the window between exchanges: loom (`estimate`), or the `provider`, asked over the network if it "
+        "can (Anthropic, Google, OpenAI Responses); the estimate stands when it does not answer.",
     )
     request_limit: int = _setting(200, "Model requests in one exchange before it stops; 0 disables.", low=0)
     shell_timeout: int = _setting(120, "Seconds a command may run unless the model asks for longer.", low=1)
@@ -71,7 +84,7 @@ class Settings:
     )
     connect_timeout: float = _setting(15.0, "Seconds to reach a provider.", low=0.1)
     idle_timeout: float = _setting(180.0, "Seconds a provider may stay silent inside an answer.", low=0.1)
-    recall_tokens: int = _setting(8_000, "Most tokens one recall may answer.", low=200, high=100_000)
+    recall_tokens: int = _setting(8_000, "Most tokens one recall may answer.", low=500, high=100_000)
     recall_scope: Literal["session", "workspace", "all"] = _setting(
         "session", "The widest scope that the model may search by itself."
     )
@@ -162,6 +175,7 @@ def _with(settings: Settings, name: str, value: Any, source: str) -> Settings:
 _CHOICES: dict[str, tuple[str, ...]] = {
     "policy": ("archive", "summarise"),
     "recall_scope": ("session", "workspace", "all"),
+    "counting": ("estimate", "provider"),
 }
 
 

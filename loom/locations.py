@@ -32,8 +32,23 @@ class Locations:
         return self.home / "spool"
 
     @property
+    def unsent(self) -> Path:
+        """What was being written and not sent, a file for each conversation."""
+        return self.home / "unsent"
+
+    @property
+    def view(self) -> Path:
+        """How the person likes the screen."""
+        return self.home / "view.json"
+
+    @property
     def exports(self) -> Path:
         return self.home / "exports"
+
+    @property
+    def trust(self) -> Path:
+        """Which projects' instructions the person trusts."""
+        return self.home / "trust.json"
 
     @property
     def log(self) -> Path:

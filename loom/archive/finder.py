@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from loom.archive.faults import unreadable
 from loom.archive.records import Role, SearchPage
 
 if TYPE_CHECKING:
     from loom.archive.search import SearchEngine
+    from loom.archive.search.tail import TailCache
+
+
+Answer = TypeVar("Answer")
 
 
 class Finder:
@@ -58,6 +62,14 @@ class Finder:
                 before=before,
                 after=after,
             )
+        except sqlite3.Error as error:
+            raise unreadable(error, self._path) from error
+
+    async def ask(self, question: Callable[[sqlite3.Connection, TailCache], Answer]) -> Answer:
+        """What a function reads beside a search, in the search's own thread."""
+        try:
+            engine = await self._engine()
+            return await engine.ask(question)
         except sqlite3.Error as error:
             raise unreadable(error, self._path) from error
 

@@ -27,8 +27,14 @@ def _first_schema(connection: sqlite3.Connection) -> None:
     _run(connection, _ROOM / "search" / "schema.sql")
 
 
+def _manifest_recipes(connection: sqlite3.Connection) -> None:
+    """Version 2: a request can be put together again and compared with what was sent."""
+    connection.execute("ALTER TABLE manifests ADD COLUMN cache_read_tokens INTEGER")
+    connection.execute("ALTER TABLE manifests ADD COLUMN recipe TEXT NOT NULL DEFAULT '{}'")
+
+
 def _narrower_appends(connection: sqlite3.Connection) -> None:
-    """Version 2: other indexes, so that an append changes fewer pages."""
+    """Version 3: other indexes, so that an append changes fewer pages."""
     _run(connection, _ROOM / "narrower.sql")
 
 
@@ -37,7 +43,12 @@ def _run(connection: sqlite3.Connection, script: Path) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_first_schema, _narrower_appends)
+def _reports_by_model(connection: sqlite3.Connection) -> None:
+    """Version 4: how a model counted last is found whatever the session."""
+    connection.execute("CREATE INDEX manifests_by_model ON manifests (model_name) WHERE reported_tokens IS NOT NULL")
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first_schema, _manifest_recipes, _narrower_appends, _reports_by_model)
 """Migration n makes version n of version n - 1. A released one is never edited; a new one goes to the end."""
 
 

@@ -1,4 +1,4 @@
--- loom archive, version 2: an append changes fewer pages, and each page that it changes is written to the disk before
+-- loom archive, version 3: an append changes fewer pages, and each page that it changes is written to the disk before
 -- the append returns. A turn of words changes six pages in place of nine.
 
 -- What is looked for by role is what asked for a tool, and what loom itself said: most turns are neither.

@@ -19,6 +19,7 @@ from loom.archive.leases import Leases
 from loom.archive.spool import Spool
 from loom.archive.traces import Trace, look, samples_of, thinned
 from loom.archive.transactions import transaction
+from loom.archive.unsent import Unsent
 
 _TRIES = 40
 _BETWEEN = 0.05
@@ -31,9 +32,9 @@ UNION ALL SELECT part_json FROM conversation_turns WHERE session_id = :id
 UNION ALL SELECT message_meta FROM conversation_turns WHERE session_id = :id
 UNION ALL SELECT session_state FROM session_texts WHERE session_id = :id
 UNION ALL SELECT turns FROM drafts WHERE session_id = :id
-UNION ALL SELECT texts FROM manifests WHERE session_id = :id
+UNION ALL SELECT json_remove(texts, '$.instructions', '$.tools') FROM manifests WHERE session_id = :id
 """
-"""Everything that somebody said in the session. Its instructions are not among it: they are everybody's."""
+"""Everything that somebody said in the session. Its instructions and tools are not among it: they are everybody's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,8 @@ class Purged:
 
 
 def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambda what, done, total: None) -> Purged:
-    """Take the session out of the archive, its log, index and backups, and its spooled turns out of `home`; then
-    search every file there for what is left of its text.
+    """Take the session out of the archive, its log, index and backups, and its spooled turns and unsent words out of
+    `home`; then search every file there for what is left of its text.
 
     Blocking. Raises UnknownSession, LeaseHeld (another loom has it open) or WriteFailed: nothing was taken then.
     """
@@ -78,6 +79,7 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
             raise unwritable(reason, archive) from error
         emptied, shared = _clean(connection, archive, samples, progress)
     Spool(home / "spool").forget(session_id)
+    Unsent(home / "unsent").forget(session_id)
     left: list[Left] = []
     if not emptied:
         left.append(

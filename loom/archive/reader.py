@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from loom.archive import drafts, manifests, reading, sessions
 from loom.archive.access import Access
@@ -15,6 +16,8 @@ from loom.archive.records import (
     Draft,
     ExchangeSize,
     Manifest,
+    RequestLine,
+    Revision,
     Role,
     SearchHit,
     SearchPage,
@@ -24,6 +27,10 @@ from loom.archive.records import (
 )
 from loom.archive.resolve import resolve
 from loom.archive.workspaces import Workspace, identify
+
+if TYPE_CHECKING:
+    # All of search: not needed to paint.
+    from loom.archive.search.revisions import Reading
 
 
 class ArchiveReader:
@@ -175,19 +182,79 @@ class ArchiveReader:
             after=after,
         )
 
+    async def find_revisions(
+        self,
+        hits: Sequence[SearchHit],
+        query: str,
+        reading: Reading,
+        *,
+        session_id: str | None = None,
+        workspace: Path | str | None = None,
+    ) -> dict[tuple[str, int], Revision]:
+        """For the best of the hits of a query: the newest later message of the user's, in the same scope, that takes
+        back what the hit says, by the hit's session and turn."""
+        from loom.archive.search.revisions import revisions_of  # imports all of search
+
+        place = None if workspace is None else (await self._identify(workspace)).path
+        found = tuple(hits)
+        return await self._finder.ask(
+            lambda c, tails: revisions_of(c, tails, found, query, reading, session_id=session_id, workspace=place)
+        )
+
+    async def nearest_words(
+        self, query: str, *, session_id: str | None = None, workspace: Path | str | None = None, limit: int = 5
+    ) -> tuple[str, ...]:
+        """Words that are in the scope and spelt nearly like those of the query, the most similar first."""
+        from loom.archive.search.nearest import nearest_words  # imports all of search
+
+        place = None if workspace is None else (await self._identify(workspace)).path
+        return await self._finder.ask(
+            lambda c, tails: nearest_words(c, tails, query, session_id=session_id, workspace=place, limit=limit)
+        )
+
+    async def find_tools(
+        self, *, session_id: str | None = None, workspace: Path | str | None = None
+    ) -> tuple[str, ...]:
+        """The tools that have a result in the scope, those used most first."""
+        from loom.archive.search.values import tools_in  # imports all of search
+
+        place = None if workspace is None else (await self._identify(workspace)).path
+        return await self._finder.ask(lambda c, tails: tools_in(c, tails, session_id=session_id, workspace=place))
+
+    async def find_files(
+        self,
+        fragment: str,
+        *,
+        session_id: str | None = None,
+        workspace: Path | str | None = None,
+        limit: int = 20,
+    ) -> tuple[str, ...]:
+        """Paths that occur in the scope and have the fragment, the likeliest first, in lower case."""
+        from loom.archive.search.values import files_in  # imports all of search
+
+        place = None if workspace is None else (await self._identify(workspace)).path
+        return await self._finder.ask(
+            lambda c, tails: files_in(c, tails, fragment, session_id=session_id, workspace=place, limit=limit)
+        )
+
     # Drafts and manifests
 
     async def get_draft(self, session_id: str) -> Draft | None:
         """The session's draft; None if there is none."""
         return await self._access.read(lambda c: drafts.get_draft(c, session_id))
 
-    async def list_manifests(self, session_id: str) -> list[Manifest]:
-        """The manifests of a session, in the order of its requests."""
-        return await self._access.read(lambda c: manifests.list_manifests(c, session_id))
+    async def list_requests(self, session_id: str) -> list[RequestLine]:
+        """The requests of a session, oldest first, without their texts: 10,000 in some 50 ms."""
+        return await self._access.read(lambda c: manifests.list_requests(c, session_id))
 
     async def get_manifest(self, session_id: str, request: int) -> Manifest | None:
         """The manifest of one request; None if there is none."""
         return await self._access.read(lambda c: manifests.get_manifest(c, session_id, request))
+
+    async def get_newest_report(self, model_name: str) -> tuple[int, int] | None:
+        """Our own count of the newest request, of any session, whose tokens this model's provider reported, and that
+        report; None without one."""
+        return await self._access.read(lambda c: manifests.newest_report(c, model_name))
 
     async def get_request_count(self, session_id: str) -> int:
         """The number of the session's last request to a model; 0 before the first."""

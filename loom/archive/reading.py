@@ -47,7 +47,10 @@ def tool_turns(connection: sqlite3.Connection, session_id: str, tool_name: str, 
 
 def window_marks(connection: sqlite3.Connection, session_id: str, limit: int) -> list[Turn]:
     """The newest `limit` turns that moved the window's beginning (receipts, summaries, clearings), newest first."""
-    query = f"{_TURNS} AND role = 'system' AND message_meta IS NOT NULL ORDER BY turn_number DESC LIMIT ?"
+    query = (
+        f"{_TURNS} AND role = 'system' AND CASE WHEN json_valid(message_meta)"
+        " THEN json_type(message_meta, '$.left_to') = 'integer' END ORDER BY turn_number DESC LIMIT ?"
+    )
     return _turns(connection, query, session_id, limit)
 
 

@@ -25,7 +25,7 @@ class TurnKind(StrEnum):
     FILE = "file"
     """Binary content (an image) from the person or the model; `part_json` holds it."""
     SUMMARY = "summary"
-    """A compaction's summary; the window starts after `message_meta.compacted_to` while it stands."""
+    """A compaction's summary; the window starts after `message_meta.left_to` while it stands."""
     RECEIPT = "receipt"
     """The line that says which turns left the window."""
     NOTE = "note"
@@ -224,7 +224,21 @@ class SearchPage:
     hits: tuple[SearchHit, ...]
     searched_turns: int
     """How many turns were in scope."""
+    waiting_turns: int = 0
+    """How many more were not searched, because the index is being made and too many wait for it."""
     elapsed_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision(Row):
+    """A later message of the user's that takes back what a found turn says."""
+
+    session_id: str
+    session_reference: str
+    turn_number: int
+    created_at: str
+    passage: str
+    """The words that take it back, as written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,11 +257,47 @@ class Manifest(Row):
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
-    """What stood in the request and is no turn: `state`, `receipt`, `hint`."""
+    """What stood in the request and is no turn: `instructions`, `tools`, `state`, `receipt`, `pins`, `hint`. On
+    disk, words that are those of the request before are a reference to it."""
     estimated_tokens: int
     """Input tokens by our own count, before any word from the provider."""
     reported_tokens: int | None
     """Input tokens as the provider reported them; None until the response, or if it never did."""
+    cache_read_tokens: int | None = None
+    """Those of the reported tokens that came from the provider's cache; None when it did not say."""
+    recipe: dict[str, Any] = field(default_factory=dict)
+    """How the request is put together again, see `loom.context.recipes`; empty if an older loom sent it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestLine(Row):
+    """One request in a list of them: its numbers without its texts, so that ten thousand are read at once."""
+
+    request: int
+    exchange: int
+    created_at: str
+    model_name: str
+    window_tokens: int
+    high_water: int | None
+    """Input tokens at which exchanges left; None if an older loom sent it."""
+    tokens: int
+    """Input tokens as the gauge showed them when it was sent."""
+    estimated_tokens: int
+    reported_tokens: int | None
+    cache_read_tokens: int | None
+    last_turn: int
+    """The newest turn in it."""
+    left_to: int
+    """The newest turn that had left."""
+    summary: int
+    """The turn of the summary that stood in it; 0 without one."""
+
+    @property
+    def cached_share(self) -> float | None:
+        """The share of its input that came from the provider's cache, 0 to 1; None when the provider did not say."""
+        if not self.reported_tokens or self.cache_read_tokens is None:
+            return None
+        return min(1.0, self.cache_read_tokens / self.reported_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,17 @@ from typing import Any, TypeVar, cast
 
 from loom.archive import clock
 from loom.archive.digests import DIGESTED, digest
-from loom.archive.records import ExchangeSize, Manifest, NewTurn, Session, SessionDetail, Turn, TurnKind, TurnStatus
+from loom.archive.records import (
+    ExchangeSize,
+    Manifest,
+    NewTurn,
+    RequestLine,
+    Session,
+    SessionDetail,
+    Turn,
+    TurnKind,
+    TurnStatus,
+)
 from loom.text import storable
 
 Column = str | int | float | None
@@ -27,9 +37,18 @@ SESSION_COLUMNS = (
 
 MANIFEST_COLUMNS = (
     "session_id, request, exchange, created_at, model_name, window_tokens, segments, turns, texts, "
-    "estimated_tokens, reported_tokens"
+    "estimated_tokens, reported_tokens, cache_read_tokens, recipe"
 )
 
+REQUEST_LINE_COLUMNS = """
+request, exchange, created_at, model_name, window_tokens,
+json_extract(recipe, '$.high') AS high_water,
+coalesce(json_extract(recipe, '$.tokens'), estimated_tokens) AS tokens,
+estimated_tokens, reported_tokens, cache_read_tokens,
+coalesce(json_extract(recipe, '$.last_turn'), json_extract(turns, '$[#-1][1]'), 0) AS last_turn,
+coalesce(json_extract(recipe, '$.edges.left_to'), json_extract(turns, '$[0][0]') - 1, 0) AS left_to,
+coalesce(json_extract(recipe, '$.summary'), 0) AS summary
+"""
 MAX_COUNT = 2**53
 """No count of tokens reaches it; sums of what is below it fit SQLite's 64 bits and JSON's numbers."""
 
@@ -163,8 +182,8 @@ def _session_values(row: _Row) -> list[Any]:
     return values
 
 
-def manifest_from_row(row: _Row) -> Manifest:
-    """A manifest of a row of MANIFEST_COLUMNS."""
+def manifest_from_row(row: _Row, texts: dict[str, str]) -> Manifest:
+    """A manifest of a row of MANIFEST_COLUMNS; `texts` are its words, references followed."""
     return Manifest(
         session_id=row[0],
         request=row[1],
@@ -174,10 +193,20 @@ def manifest_from_row(row: _Row) -> Manifest:
         window_tokens=row[5],
         segments=json.loads(row[6]),
         turns=tuple((first, last) for first, last in json.loads(row[7])),
-        texts=json.loads(row[8]),
+        texts=texts,
         estimated_tokens=row[9],
         reported_tokens=row[10],
+        cache_read_tokens=row[11],
+        recipe=json.loads(row[12]),
     )
+
+
+_REQUEST_LINE = tuple(field.name for field in fields(RequestLine))
+
+
+def request_line_from_row(row: _Row) -> RequestLine:
+    """A line of a row of REQUEST_LINE_COLUMNS."""
+    return RequestLine(**dict(zip(_REQUEST_LINE, row, strict=True)))
 
 
 def exchange_size_from_row(row: _Row) -> ExchangeSize:

@@ -127,7 +127,10 @@ class Salvage:
         texts = columns[7:10]
         if not _ID.fullmatch(session) or [text[:1] for text in texts] != ["{", "[", "{"]:
             return False
-        self.manifests.setdefault((session, request), columns[1:12])
+        # Rows written before version 2 end here; reading one gives what the new columns stand at by default.
+        cached, recipe = columns[12:14] if len(columns) >= 14 else (None, "{}")
+        good = isinstance(recipe, str) and recipe.startswith("{") and (cached is None or isinstance(cached, int))
+        self.manifests.setdefault((session, request), (*columns[1:12], *((cached, recipe) if good else (None, "{}"))))
         return True
 
 

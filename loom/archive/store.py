@@ -214,9 +214,11 @@ class ConversationStore(ArchiveReader):
         """Keep what a request was made of."""
         await self._access.write(lambda c: manifests.add_manifest(c, manifest))
 
-    async def set_manifest_reported(self, session_id: str, request: int, tokens: int) -> None:
-        """Note the input tokens that the provider reported for a request."""
-        await self._access.write(lambda c: manifests.set_reported(c, session_id, request, tokens))
+    async def set_manifest_reported(
+        self, session_id: str, request: int, tokens: int, cache_read_tokens: int | None = None
+    ) -> None:
+        """Note the input tokens that the provider reported for a request, and how many of them it had cached."""
+        await self._access.write(lambda c: manifests.set_reported(c, session_id, request, tokens, cache_read_tokens))
 
     # Leases
 

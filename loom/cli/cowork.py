@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import shlex
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from loom.cli.workspace import find_workspace
 from loom.config import load_settings
+from loom.cowork.ending import EndingSignals, silence
 from loom.errors import LoomError
 from loom.locations import find_locations
+from loom.text import show_line
+
+if TYPE_CHECKING:
+    # 0.2 s: not needed for one exchange without a screen.
+    from loom.tui.app import LoomApp
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -24,6 +34,26 @@ def run(parsed: argparse.Namespace) -> int:
         raise LoomError("There is no terminal to draw on.", "Use -p TEXT for one exchange without a screen.")
     from loom.tui.app import LoomApp
 
-    app = LoomApp(locations, settings, workspace, resume=parsed.resume)
-    app.run()
-    return app.return_code or 0
+    app = LoomApp(locations, settings, workspace, resume=parsed.resume, trust_project=parsed.trust)
+    code = asyncio.run(_shown(app))
+    _say_how_to_resume(app, workspace)
+    return code
+
+
+async def _shown(app: LoomApp) -> int:
+    """Have the app on the screen until it is left; the exit code."""
+    with EndingSignals(lambda which: app.end(128 + which)) as signals:
+        await app.run_async()
+    return signals.exit_code or app.return_code or 0
+
+
+def _say_how_to_resume(app: LoomApp, workspace: Path) -> None:
+    session = app.left
+    if session is None:
+        return
+    place = shlex.quote(show_line(str(workspace), 1_000))
+    try:
+        print(f"resume with: loom cowork -w {place} --resume {session.reference}", flush=True)
+    except OSError:
+        # The terminal that would show it is gone.
+        silence()

@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 from loom.config import Settings
+from loom.cowork.ending import EndingSignals, silence
 from loom.cowork.events import (
     ApprovalAsked,
     Decision,
@@ -48,6 +48,8 @@ _TURN_COLUMNS = (
     "tool_name",
     "created_at",
 )
+EXIT_NOT_ALLOWED = 3
+"""The exchange came to its end, but without something that the model wanted to do."""
 _EXIT = {Outcome.COMPLETE: 0, Outcome.PARTIAL: 1, Outcome.FAILED: 1, Outcome.INTERRUPTED: 130}
 _ALLOWED = {"nothing": set(), "edits": {"diff"}, "commands": {"command"}, "all": {"diff", "command"}}
 
@@ -63,7 +65,9 @@ def run_prompt(locations: Locations, settings: Settings, workspace: Path, parsed
         raise LoomError("The prompt is empty.", "Give -p some text, or pipe it in with -p -.")
     printer = _JsonPrinter() if parsed.output == "json" else _TextPrinter()
     allowed: set[str] = _ALLOWED[parsed.allow]
-    return asyncio.run(_run(locations, settings, workspace, parsed.resume, prompt, printer, allowed))
+    return asyncio.run(
+        _run(locations, settings, workspace, parsed.resume, prompt, printer, allowed, trust_project=parsed.trust)
+    )
 
 
 async def _run(
@@ -74,12 +78,14 @@ async def _run(
     prompt: str,
     printer: _Printer,
     allowed: set[str],
+    *,
+    trust_project: bool,
 ) -> int:
     workbench = await Workbench.open(locations, settings)
     try:
         choice = await asyncio.to_thread(choose_model, settings.model, settings)
         driver = _Driver(printer, allowed)
-        session = CoworkSession(workbench, workspace, choice, listener=driver.take)
+        session = CoworkSession(workbench, workspace, choice, listener=driver.take, trust_project=trust_project)
         driver.session = session
         try:
             if resume is not None:
@@ -88,13 +94,19 @@ async def _run(
             await session.prepare()
             if session.problem is not None:
                 raise session.problem
-            for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                asyncio.get_running_loop().add_signal_handler(each, driver.interrupt)
-            session.submit(prompt)
-            ended = await driver.ended
+            if session.beside.standing == "unasked":
+                names = ", ".join(file.path for file in session.beside.project.files)
+                print(show_line(f"loom: {names} not read: nobody trusted it yet; --trust does.", 500), file=sys.stderr)
+            with EndingSignals(driver.interrupt) as signals:
+                session.submit(prompt)
+                ended = await driver.ended
         finally:
             await session.close()
         driver.end(session, ended)
+        if ended.outcome is Outcome.INTERRUPTED and signals.exit_code is not None:
+            return signals.exit_code
+        if ended.outcome is Outcome.COMPLETE and driver.denied:
+            return EXIT_NOT_ALLOWED
         return _EXIT[ended.outcome]
     finally:
         await workbench.close()
@@ -108,6 +120,8 @@ class _Driver:
         self._allowed = allowed
         self.ended: asyncio.Future[ExchangeEnded] = asyncio.get_running_loop().create_future()
         self.session: CoworkSession | None = None
+        self.denied: list[str] = []
+        """The tools whose calls were not allowed, in their order."""
 
     def take(self, event: Event) -> None:
         self._print(lambda printer: printer.take(event))
@@ -118,7 +132,7 @@ class _Driver:
 
     def end(self, session: CoworkSession, ended: ExchangeEnded) -> None:
         """Print what stands at the end."""
-        self._print(lambda printer: printer.end(session, ended))
+        self._print(lambda printer: printer.end(session, ended, self.denied))
 
     def _print(self, show: Callable[[_Printer], None]) -> None:
         if self._printer is None:
@@ -128,8 +142,7 @@ class _Driver:
         except BrokenPipeError:
             # Whoever read our output has gone (`| head`). The exchange goes on to its end and is kept.
             self._printer = None
-            for stream in (sys.stdout, sys.stderr):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            silence()
 
     def _answer(self, asked: ApprovalAsked) -> None:
         if self.session is None:
@@ -137,10 +150,11 @@ class _Driver:
         if asked.preview.kind in self._allowed:
             self.session.answer(asked.call_id, Decision(allowed=True))
         else:
+            self.denied.append(asked.tool_name)
             reason = "Nobody is there to ask: this run may not do that. Say what you would have done."
             self.session.answer(asked.call_id, Decision(allowed=False, reason=reason))
 
-    def interrupt(self) -> None:
+    def interrupt(self, which: signal.Signals) -> None:
         if self.session is not None:
             self.session.interrupt()
 
@@ -168,8 +182,12 @@ class _TextPrinter:
             case SaveFailed(what=what, todo=todo):
                 self._aside(f"error: {what} {todo}")
 
-    def end(self, session: CoworkSession, ended: ExchangeEnded) -> None:
+    def end(self, session: CoworkSession, ended: ExchangeEnded, denied: Sequence[str]) -> None:
         self._break()
+        if denied:
+            calls = f"{len(denied)} call{'' if len(denied) == 1 else 's'}"
+            tools = ", ".join(dict.fromkeys(denied))
+            self._aside(f"loom: {calls} not allowed ({tools}); --allow edits, commands or all lets such calls run")
         if ended.error:
             self._aside(f"loom: {ended.error}")
 
@@ -202,7 +220,7 @@ class _JsonPrinter:
             case UsageChanged(usage=usage):
                 self._usage = asdict(usage)
 
-    def end(self, session: CoworkSession, ended: ExchangeEnded) -> None:
+    def end(self, session: CoworkSession, ended: ExchangeEnded, denied: Sequence[str]) -> None:
         record = session.session
         answers = [t["content"] for t in self._turns if t["role"] == "assistant" and t["kind"] == "text"]
         result = {
@@ -212,6 +230,7 @@ class _JsonPrinter:
             "exchange": ended.exchange,
             "outcome": ended.outcome,
             "error": ended.error,
+            "denied": list(denied),
             "answer": answers[-1] if answers else "",
             "turns": self._turns,
             "notices": self._notices,

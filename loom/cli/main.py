@@ -1,4 +1,5 @@
-"""Arguments in, exit code out: 0 done, 1 it failed, 2 bad input, 130 interrupted."""
+"""Arguments in, exit code out: 0 done, 1 it failed, 2 bad input, 3 done without what was not allowed, 128 + n ended by
+signal n (130: Ctrl+C)."""
 
 from __future__ import annotations
 
@@ -43,16 +44,34 @@ def build_parser() -> argparse.ArgumentParser:
         epilog="`loom` alone is `loom cowork -w .`",
     )
     parser.add_argument("--version", action="version", version=f"loom {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    parsers: type[argparse.ArgumentParser] = _AnyOrder
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=parsers)
     _add_cowork(commands)
     _add_sessions(commands)
     _add_search(commands)
     _add_export(commands)
+    _add_context(commands)
     _add_check(commands)
     _add_backup(commands)
     _add_recover(commands)
     _add_purge(commands)
     return parser
+
+
+class _AnyOrder(argparse.ArgumentParser):
+    """Takes options between the other arguments too: `loom export REF --format html FILE`."""
+
+    _inside = False
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        # parse_known_intermixed_args asks this method in its turn.
+        if self._inside:
+            return super().parse_known_args(args, namespace)
+        self._inside = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._inside = False
 
 
 _Commands = argparse._SubParsersAction  # argparse names no public type for this
@@ -69,6 +88,9 @@ def _add_cowork(commands: _Commands[argparse.ArgumentParser]) -> None:
         "cowork",
         help="work with a model in a folder",
         description="Open the session picker of PATH, or, with -p, run one exchange and print the answer.",
+        epilog="Exit code of -p: 0 complete; 1 the exchange failed or the answer stops short; 2 bad input; 3 complete, "
+        "but a call was not allowed (see --allow); 128 + n ended by signal n, what had arrived is kept. A call that "
+        "fails is the model's to work around: it is told on standard error and changes no exit code.",
     )
     _workspace(parser)
     parser.add_argument("-m", "--model", metavar="MODEL", help="a pydantic-ai model string, `auto` or `offline`")
@@ -83,6 +105,11 @@ def _add_cowork(commands: _Commands[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("-p", "--prompt", metavar="TEXT", help="one exchange without a screen; `-` reads stdin")
     parser.add_argument("--output", choices=["text", "json"], default="text", help="what -p prints (default: text)")
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="let the model read the project's instructions (AGENTS.md and kin), this time, without asking",
+    )
     parser.add_argument(
         "--allow",
         choices=["nothing", "edits", "commands", "all"],
@@ -103,9 +130,14 @@ def _add_sessions(commands: _Commands[argparse.ArgumentParser]) -> None:
 
 def _add_search(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
-        "search", help="search what was said", description="Exit code 1 when nothing is found."
+        "search",
+        help="search what was said",
+        description="Search every turn of this workspace's sessions. In QUERY, role:user tool:NAME file:PATH "
+        "session:REF before:2026-03 after:3d leave only what they name, and -word leaves out what has the word. Exit "
+        "code 1 when nothing is found, 2 when a filter means nothing.",
+        epilog="A query that begins with a minus goes behind `--`: loom search -- '-draft budget'",
     )
-    parser.add_argument("query", help='words, "phrases", identifiers, paths')
+    parser.add_argument("query", metavar="QUERY", help='words, "phrases", identifiers, paths, filters')
     _workspace(parser)
     parser.add_argument("-s", "--session", metavar="REF", help="only in this session")
     parser.add_argument("-a", "--all", action="store_true", help="in every workspace")
@@ -122,6 +154,23 @@ def _add_export(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.add_argument("--format", choices=["markdown", "json", "html"], help="default: by the file's ending")
     parser.add_argument("--force", action="store_true", help="replace the file if it is there")
     parser.set_defaults(run=_run_export)
+
+
+def _add_context(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "context",
+        help="what the model saw, request by request",
+        description="The window of a session over time; any earlier request as it was sent; two of them compared. "
+        "A request is named by its number (12) or by a turn (T57: the request that had it as its newest).",
+    )
+    parser.add_argument("session", metavar="REF", help="the session's reference, or its place in the list")
+    _workspace(parser)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--at", metavar="REQUEST", help="one request, part by part")
+    which.add_argument("--diff", nargs=2, metavar=("A", "B"), help="what came, left and shrank from A to B")
+    parser.add_argument("--full", action="store_true", help="with --at: every word of it")
+    parser.add_argument("--json", action="store_true", help="JSON: one object, or one a line for the list of requests")
+    parser.set_defaults(run=_run_context)
 
 
 def _add_check(commands: _Commands[argparse.ArgumentParser]) -> None:
@@ -192,6 +241,12 @@ def _run_search(parsed: argparse.Namespace) -> int:
 
 def _run_export(parsed: argparse.Namespace) -> int:
     from loom.cli.export import run
+
+    return run(parsed)
+
+
+def _run_context(parsed: argparse.Namespace) -> int:
+    from loom.cli.context import run
 
     return run(parsed)
 

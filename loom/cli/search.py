@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import shutil
 import sys
+import unicodedata
+from collections.abc import Iterator
 
 from loom.archive import SearchHit
 from loom.archive.records import SearchPage
@@ -13,45 +16,90 @@ from loom.cli.reading import opened
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import Locations, find_locations
-from loom.text import show, show_line
+from loom.text import show, show_line, storable
 
 EXIT_NOTHING_FOUND = 1
+MAX_LIMIT = 1_000
+"""More hits than anybody reads; `loom export` gives whole sessions."""
+_NARROWEST = 24
+_INDENT = "    "
 
 
 def run(parsed: argparse.Namespace) -> int:
-    """Print what was found, best first; exit code 1 when nothing was."""
-    if parsed.limit < 1:
-        raise LoomError("--limit takes a number from 1 up.")
-    if not parsed.query.strip():
+    """Print what was found, best first; exit code 1 when nothing was. Raises LoomError for a filter that means
+    nothing."""
+    from loom.archive.search.faults import check_query  # imports all of search
+
+    if not 1 <= parsed.limit <= MAX_LIMIT:
+        raise LoomError(f"--limit takes a number from 1 to {MAX_LIMIT:,}.")
+    # What the shell hands over need not be text: a byte that is none becomes a lone surrogate.
+    query = storable(parsed.query)
+    if not query.strip():
         raise LoomError("The query is empty.", "Give some words to search for.")
+    check_query(query)
     workspace = None if parsed.all or parsed.session else str(find_workspace(parsed.workspace))
     locations = find_locations()
     if not locations.archive.exists():
         print("loom: the archive is empty", file=sys.stderr)
         return EXIT_NOTHING_FOUND
-    page = asyncio.run(_search(locations, parsed, workspace))
+    page = asyncio.run(_search(locations, query, parsed, workspace))
+    columns = max(_NARROWEST, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
     for hit in page.hits:
-        print(_as_json(hit) if parsed.json else _as_text(hit))
+        print(_as_json(hit) if parsed.json else _as_text(hit, columns))
+    if page.waiting_turns:
+        print(
+            f"loom: {page.waiting_turns:,} older turns were not searched: they wait for the full-text index. It is made"
+            " while loom runs; `loom check --reindex` makes it now.",
+            file=sys.stderr,
+        )
     if not page.hits:
         print(f"loom: nothing found in {page.searched_turns:,} turns", file=sys.stderr)
         return EXIT_NOTHING_FOUND
     return 0
 
 
-async def _search(locations: Locations, parsed: argparse.Namespace, workspace: str | None) -> SearchPage:
+async def _search(locations: Locations, query: str, parsed: argparse.Namespace, workspace: str | None) -> SearchPage:
     async with opened(locations.archive) as store:
         session_id = None
         if parsed.session:
             here = str(find_workspace(parsed.workspace))
             session_id = (await store.resolve_reference(parsed.session, here)).id
-        return await store.search(parsed.query, session_id=session_id, workspace=workspace, limit=parsed.limit)
+        return await store.search(query, session_id=session_id, workspace=workspace, limit=parsed.limit)
 
 
-def _as_text(hit: SearchHit) -> str:
+def _as_text(hit: SearchHit, columns: int | None) -> str:
+    """A line that says where, and the snippet below it: wrapped where a person looks at it, as it is in a pipe."""
     who = f"tool:{hit.tool_name}" if hit.tool_name else hit.role
     head = f"{hit.session_reference} T{hit.turn_number} {show_line(who, 60)} {hit.created_at[:16]}"
-    body = "\n".join(f"    {line}" for line in show(hit.snippet).splitlines())
-    return f"{head}\n{body}"
+    lines = show(hit.snippet).expandtabs(4).splitlines()
+    if columns is None:
+        return "\n".join([head, *(f"{_INDENT}{line}" for line in lines)])
+    room = columns - len(_INDENT)
+    return "\n".join(
+        [*_wrapped(head, columns), *(f"{_INDENT}{part}" for line in lines for part in _wrapped(line, room))]
+    )
+
+
+def _wrapped(line: str, cells: int) -> Iterator[str]:
+    """The line in parts that are so many cells wide at most, cut behind a space where there is one."""
+    while line:
+        width = end = 0
+        for character in line:
+            width += _cells(character)
+            if width > cells:
+                break
+            end += 1
+        gap = line.rfind(" ", 0, end) + 1
+        end = gap if end < len(line) and line[:gap].strip() else max(end, 1)
+        yield line[:end].rstrip()
+        line = line[end:]
+
+
+def _cells(character: str) -> int:
+    """Columns of a terminal that a character takes."""
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def _as_json(hit: SearchHit) -> str:

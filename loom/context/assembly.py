@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pydantic_ai.messages import ModelMessage
 
 from loom.context.receipts import Receipt
+from loom.context.recipes import Recipe
 from loom.context.usage import Segment
 
 
@@ -25,19 +25,10 @@ class Assembly:
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
-    """What is in the request and is no turn: `state`, `receipt`, `hint`."""
+    """What is in the request and is no turn: `state`, `receipt`, `pins`, `hint`."""
+    recipe: Recipe
+    """How it is put together again; a manifest keeps it."""
     receipt: Receipt | None
     """Set when exchanges left because of this request: store its turn and tell the person."""
     notice: str | None
     """Set when the person's own message had to be cut, in words for them."""
-
-
-def ranges_of(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """The numbers as inclusive ranges, ascending."""
-    found: list[tuple[int, int]] = []
-    for number in sorted(set(numbers)):
-        if found and found[-1][1] == number - 1:
-            found[-1] = (found[-1][0], number)
-        else:
-            found.append((number, number))
-    return tuple(found)

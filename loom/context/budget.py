@@ -11,6 +11,9 @@ RESERVE_SHARE = 4
 """The answer's reserve takes at most this part (a quarter) of the window: 8,000 tokens would be the whole of a small
 local model's."""
 
+PIN_SHARE = 10
+"""Pins take together at most this part (a tenth) of the window without the reserve."""
+
 
 class WindowTooSmall(LoomError):
     """What must be sent does not fit into the model's window."""
@@ -44,6 +47,11 @@ class Budget:
         full = max(0, self.window - self.reserve)
         usable = max(0, full - floor)
         return Marks(full, floor + int(usable * self.high_water), floor + int(usable * self.low_water))
+
+    @property
+    def pin_room(self) -> int:
+        """The most tokens that pins may take together, by our own count."""
+        return max(0, self.window - self.reserve) // PIN_SHARE
 
     def check(self, floor: int) -> None:
         """Raises WindowTooSmall if the floor alone fills the window."""

@@ -1,22 +1,31 @@
-"""Where the window begins: three turn numbers, and the rows of the archive that move them.
+"""Where the window begins: a few numbers, and the rows of the archive that move them.
 
 What a turn looks like in the window follows from these numbers alone, so it changes only when one of them moves: when
 something leaves, not from request to request. The provider's prompt cache holds in between, and a resumed session
 looks as it did.
+
+A row that moves them (a mark) holds all of them as they are since, so that the newest mark alone tells where the
+window begins. A mark that a person can take back (a move) also holds them as they were before it.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from loom.archive.records import Turn, TurnKind
 
+Ranges = tuple[tuple[int, int], ...]
+"""Turn numbers: inclusive ranges, ascending."""
+
+_MARKS = (TurnKind.RECEIPT, TurnKind.SUMMARY, TurnKind.NOTE)
+
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Turn numbers; 0 is before the first turn."""
+    """Turn numbers, where nothing else is said; 0 is before the first turn."""
 
     left_to: int = 0
     """Turns up to this one have left. (If it is inside an exchange, that exchange's user message has not.)"""
@@ -24,53 +33,142 @@ class Edges:
     """Tool outputs up to this turn are shortened to `tool_output_trim_chars`."""
     mark_to: int = 0
     """Tool outputs up to this turn are a marker only."""
+    tight_to: int = 0
+    """Long arguments of calls and long texts of answers up to this turn are cut in the middle."""
+    cap_from: int = 0
+    cap_to: int = 0
+    cap: int = 0
+    """Tool outputs behind turn `cap_from` and up to turn `cap_to` are shown in at most `cap` tokens; 0: as they are."""
+    prompt_turn: int = 0
+    prompt_tokens: int = 0
+    """The person's message in turn `prompt_turn` is shown in at most `prompt_tokens` tokens."""
+    back: tuple[int, ...] = ()
+    """Exchanges (by number, ascending) that had left and were brought back: they are shown whole."""
 
-    def meta(self) -> str:
-        """As kept on a receipt's row."""
-        return json.dumps(asdict(self))
-
-
-def compaction_meta(to_turn: int) -> str:
-    """`message_meta` of a SUMMARY turn that stands for the turns up to `to_turn`."""
-    return json.dumps({"compacted_to": to_turn})
-
-
-def cleared_meta(to_turn: int) -> str:
-    """`message_meta` of a NOTE turn: the window was emptied of the turns up to `to_turn`."""
-    return json.dumps({"cleared_to": to_turn})
-
-
-def restored_meta(to_turn: int) -> str:
-    """`message_meta` of a NOTE turn: the window begins behind `to_turn` again, whatever was cleared or compacted."""
-    return json.dumps({"restored_to": to_turn})
+    @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> Edges:
+        """The edges as a mark or a recipe keeps them. What this version does not know is left out; what is missing or
+        damaged is 0."""
+        names = {field.name for field in fields(cls)} - {"back"}
+        numbers = {name: kept[name] for name in names if _is_number(kept.get(name))}
+        given = kept.get("back")
+        back = {each for each in given if _is_number(each)} if isinstance(given, list) else ()
+        return cls(**numbers, back=tuple(sorted(back)))
 
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The edges, and the summary that stands in front of them, if one does."""
+    """The edges, the summary that stands in front of them, and what a person can take back."""
 
     edges: Edges = Edges()
-    summary: Turn | None = None
+    summary: int = 0
+    """The turn of the summary; 0 when none stands there."""
+    move: int = 0
+    """The turn of the newest move that has not been taken back; 0 if there is none."""
 
     def moved_by(self, turn: Turn) -> Beginning:
         """Where the window begins after this row; the same for every row that is no mark."""
-        if turn.kind not in (TurnKind.RECEIPT, TurnKind.SUMMARY, TurnKind.NOTE) or not turn.message_meta:
+        if turn.kind not in _MARKS or not turn.message_meta:
             return self
-        meta = _numbers(turn.message_meta)
-        if turn.kind is TurnKind.RECEIPT and "left_to" in meta:
-            edges = Edges(meta["left_to"], meta.get("short_to", 0), meta.get("mark_to", 0))
-            return Beginning(edges, self.summary)
-        if turn.kind is TurnKind.SUMMARY and "compacted_to" in meta:
-            return Beginning(replace(self.edges, left_to=meta["compacted_to"]), turn)
-        for name in ("cleared_to", "restored_to"):
-            if turn.kind is TurnKind.NOTE and name in meta:
-                return Beginning(replace(self.edges, left_to=meta[name]), None)
-        return self
+        meta = _mapping(turn.message_meta)
+        found = _beginning(meta)
+        if found is None:
+            return self
+        if turn.kind is TurnKind.SUMMARY:
+            found = replace(found, summary=turn.turn_number)
+        return replace(found, move=turn.turn_number) if "before" in meta else found
+
+    def with_back(self, exchanges: Iterable[int]) -> Beginning:
+        """The same, these exchanges and no others brought back."""
+        return replace(self, edges=replace(self.edges, back=tuple(sorted(set(exchanges)))))
+
+    def meta(self, **more: Any) -> str:
+        """`message_meta` of a mark: the window begins like this since."""
+        return json.dumps({**_flat(self), **more})
 
 
-def _numbers(text: str) -> dict[str, int]:
+def compaction_meta(before: Beginning, to_turn: int, replaced_tokens: int = 0) -> str:
+    """`message_meta` of a SUMMARY turn that stands for the turns up to `to_turn`, which took `replaced_tokens` in the
+    window. A move."""
+    after = Beginning(replace(before.edges, left_to=to_turn, back=()))
+    return after.meta(before=_flat(before), replaced_tokens=replaced_tokens)
+
+
+def cleared_meta(before: Beginning, to_turn: int) -> str:
+    """`message_meta` of a NOTE turn: the window was emptied of the turns up to `to_turn`. A move."""
+    return Beginning(Edges(left_to=to_turn)).meta(before=_flat(before))
+
+
+def restored_meta(move: Turn) -> str:
+    """`message_meta` of a NOTE turn: the window begins again as it did before this move."""
+    before = before_move(move)
+    if before is None:
+        raise ValueError(f"T{move.turn_number} moved nothing")
+    return before.meta(undone=move.turn_number)
+
+
+def before_move(turn: Turn) -> Beginning | None:
+    """Where the window began before this move; None if the turn is none."""
+    if turn.kind not in _MARKS or not turn.message_meta:
+        return None
+    before = _mapping(turn.message_meta).get("before")
+    return _beginning(before) if isinstance(before, dict) else None
+
+
+def left_turns(turn: Turn) -> Ranges:
+    """The turns that a stored receipt names; empty for every other row, and for a receipt that is damaged."""
+    if turn.kind is not TurnKind.RECEIPT or not turn.message_meta:
+        return ()
+    left = _mapping(turn.message_meta).get("left")
+    try:
+        ranges = tuple((int(first), int(last)) for first, last in left or ())
+    except (ValueError, TypeError, OverflowError):
+        return ()
+    return ranges if all(0 < first <= last < turn.turn_number for first, last in ranges) else ()
+
+
+def ranges_of(numbers: Iterable[int]) -> Ranges:
+    """The numbers as inclusive ranges, ascending."""
+    found: list[tuple[int, int]] = []
+    for number in sorted(set(numbers)):
+        if found and found[-1][1] == number - 1:
+            found[-1] = (found[-1][0], number)
+        else:
+            found.append((number, number))
+    return tuple(found)
+
+
+def cited(ranges: Iterable[tuple[int, int]]) -> str:
+    """`T1–T4, T9`."""
+    return ", ".join(f"T{first}" if first == last else f"T{first}–T{last}" for first, last in ranges)
+
+
+def summed_up(turn: Turn) -> tuple[int, int]:
+    """For a SUMMARY turn: the turn up to which it stands and the tokens that it replaced; 0 where that is unknown."""
+    meta = _mapping(turn.message_meta or "")
+    to_turn, tokens = (meta[name] if _is_number(meta.get(name)) else 0 for name in ("left_to", "replaced_tokens"))
+    return to_turn, tokens
+
+
+def _flat(beginning: Beginning) -> dict[str, Any]:
+    return {**asdict(beginning.edges), "summary": beginning.summary, "move": beginning.move}
+
+
+def _beginning(meta: dict[str, Any]) -> Beginning | None:
+    """What a mark says; None if it is none. A number that is missing or damaged is 0."""
+    if not _is_number(meta.get("left_to")):
+        return None
+    summary, move = (meta[name] if _is_number(meta.get(name)) else 0 for name in ("summary", "move"))
+    return Beginning(Edges.of(meta), summary, move)
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _mapping(text: str) -> dict[str, Any]:
     try:
         meta: Any = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return {k: v for k, v in meta.items() if type(v) is int} if isinstance(meta, dict) else {}
+    return meta if isinstance(meta, dict) else {}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from loom.context.budget import Marks, WindowTooSmall
 from loom.context.contents import Contents
@@ -11,12 +12,15 @@ from loom.context.edges import Edges
 from loom.context.held import HeldExchange
 from loom.context.meter import Meter
 
-MIN_PROMPT_TOKENS = 200
-"""The person's message is never cut below this; rather the request is refused, with words."""
+LEAST_PROMPT_TOKENS = 100
+"""The person's message is never cut below this: some 40 of them say that it is cut."""
+LEAST_CAP_TOKENS = 300
+"""Outputs that the model has not read yet are never capped below this; when that is too much, the oldest of them become
+markers."""
 
 
 class Fitting:
-    """One attempt to make the contents fit. All it does is to move edges and, in need, cut the newest message."""
+    """One attempt to make the contents fit. All it does is to move edges and, in need, to take the summary out."""
 
     def __init__(self, contents: Contents, meter: Meter, max_messages: int) -> None:
         self._contents = contents
@@ -25,50 +29,91 @@ class Fitting:
         self._max_messages = max_messages
 
     def fit(self) -> str | None:
-        """Words for the person if their message had to be cut. Raises WindowTooSmall.
+        """Words for the person if their message had to be cut just now. Raises WindowTooSmall.
 
-        In this order, each only as far as needed: older exchanges' tool outputs are shortened, the oldest
-        exchanges leave, then the newest whole one, then outputs of the exchange in progress shrink (those that the
-        model has not read yet last), then its oldest steps leave, then the person's message is cut.
+        In this order, each only as far as needed: older exchanges' tool outputs are shortened; what was brought
+        back leaves, then the oldest exchanges, then the newest whole one; then the exchange in progress shrinks. Of
+        that, in this order: outputs that the model has read are shortened, then become markers; unread ones are
+        capped, the largest first; long arguments are cut; the oldest steps leave; unread outputs become markers, the
+        newest last; the last step's arguments are cut; its oldest calls leave with their results; the summary leaves;
+        the person's message is cut.
         """
-        marks = self._marks
-        if not self._contents.held or (self._used() <= marks.high and not self._too_many()):
+        if not self._contents.held or (self._used() <= self._marks.high and not self._too_many()):
             return None
         *history, current = self._contents.held
-        ends = [held.last_turn for held in history]
-        self._move("short_to", ends[-2:-1], above=marks.high)
+        self._fit_history(history)
+        self._fit_current(current)
+        if self._used() > self._marks.full:
+            self._contents.drop_summary()
+        return self._cut_prompt(current) if self._used() > self._marks.full else None
+
+    def let_history_go(self, to_turn: int) -> None:
+        """Let every exchange up to this turn leave, however much room there is."""
+        self._contents.move(replace(self._contents.edges, left_to=to_turn, back=()))
+
+    def _fit_history(self, history: Sequence[HeldExchange]) -> None:
+        ends = [held.last_turn for held in history if held.number not in self._contents.edges.back]
+        self._move_edge("short_to", ends[-2:-1])
+        back = self._contents.edges.back
+        # Once something has to go, so much goes that the next requests find the window as it is.
+        low = self._marks.low
+        self._move((replace(self._contents.edges, back=back[gone:]) for gone in range(1, len(back) + 1)), above=low)
         self._leave_by_number(ends)
-        self._move("left_to", ends[:-1], above=marks.low)
-        self._move("short_to", ends[-1:], above=marks.high)
-        self._move("left_to", ends[-1:], above=marks.high)
-        self._move("short_to", current.result_turns, above=marks.high)
-        self._move("mark_to", current.result_turns, above=marks.high)
-        self._move("short_to", [current.last_result], above=marks.high)
-        self._move("mark_to", [current.last_result], above=marks.high)
-        self._move("left_to", current.step_ends, above=marks.high)
-        return self._cut_prompt(current) if self._used() > marks.full else None
+        self._move_edge("left_to", ends[:-1], above=low)
+        self._move_edge("short_to", ends[-1:])
+        self._move_edge("left_to", ends[-1:])
+
+    def _fit_current(self, current: HeldExchange) -> None:
+        answers, unread = current.answer_ends, current.unread_results
+        self._move_edge("short_to", current.read_results)
+        self._move_edge("mark_to", current.read_results)
+        self._cap(current, unread)
+        self._move_edge("tight_to", answers[:-1])
+        self._move_edge("left_to", current.step_ends)
+        self._move_edge("mark_to", unread)
+        self._move_edge("tight_to", answers[-1:])
+        self._move_edge("left_to", current.newest_calls)
 
     def _used(self, edges: Edges | None = None) -> int:
         return self._meter.scaled(self._meter.floor_tokens + self._contents.tokens(edges))
 
-    def _move(self, edge: str, turns: Sequence[int], *, above: int) -> None:
-        """While more than `above` is used: move the edge to the first of `turns` with which no more than the low-water
-        mark is used, or to the last of them."""
+    def _move_edge(self, edge: str, turns: Iterable[int], *, above: int | None = None) -> None:
+        """Move one edge through these turns, ascending, as far as needed; see `_move`."""
         edges = self._contents.edges
-        turns = [turn for turn in turns if turn > getattr(edges, edge)]
-        if not turns or self._used() <= above:
+        moves: list[dict[str, Any]] = [{edge: turn} for turn in turns if turn > getattr(edges, edge)]
+        self._move((replace(edges, **move) for move in moves), above=above)
+
+    def _move(self, choices: Iterator[Edges], *, above: int | None = None) -> None:
+        """While more than `above` (the high-water mark unless given) is used: move to the first of `choices`, each
+        smaller than the one before it, with which no more than the low-water mark is used, or to the last of them."""
+        if self._used() <= (self._marks.high if above is None else above):
             return
-        least, most = 0, len(turns) - 1
+        edges = list(choices)
+        if not edges:
+            return
+        least, most = 0, len(edges) - 1
         while least < most:
             middle = (least + most) // 2
-            if self._used(replace(edges, **{edge: turns[middle]})) <= self._marks.low:
+            if self._used(edges[middle]) <= self._marks.low:
                 most = middle
             else:
                 least = middle + 1
-        self._contents.move(**{edge: turns[least]})
+        self._contents.move(edges[least])
+
+    def _cap(self, current: HeldExchange, unread: Sequence[int]) -> None:
+        """Cap the outputs that the model has not read, so that together they take what is free: the largest shrink, the
+        small ones stay whole."""
+        over = self._used() - self._marks.high
+        if over <= 0 or not unread:
+            return
+        edges = self._contents.edges
+        sizes = current.unread_tokens(edges)
+        cap = max(LEAST_CAP_TOKENS, level_for(sizes, sum(sizes) - self._meter.unscaled(over) - len(sizes)))
+        # An older cap goes: what it shortened has been read since, and is shortened or a marker already.
+        self._contents.move(replace(edges, cap_from=unread[0] - 1, cap_to=unread[-1], cap=cap))
 
     def _too_many(self) -> bool:
-        return 0 < self._max_messages < self._contents.message_count(self._contents.edges.left_to)
+        return 0 < self._max_messages < self._contents.message_count()
 
     def _leave_by_number(self, ends: Sequence[int]) -> None:
         """Let exchanges leave until `max_history_messages` holds with the same slack as the water marks have."""
@@ -76,28 +121,49 @@ class Fitting:
             return
         budget = self._meter.budget
         goal = int(self._max_messages * budget.low_water / budget.high_water)
-        enough = (end for end in ends if self._contents.message_count(end) <= goal)
-        left_to = next(enough, max(ends, default=0))
-        if left_to > self._contents.edges.left_to:
-            self._contents.move(left_to=left_to)
+        edges = replace(self._contents.edges, back=())
+        choices = [replace(edges, left_to=end) for end in ends if end > edges.left_to] or [edges]
+        enough = (choice for choice in choices if self._contents.message_count(choice) <= goal)
+        self._contents.move(next(enough, choices[-1]))
 
-    def _cut_prompt(self, current: HeldExchange) -> str:
-        found = current.prompt
+    def _cut_prompt(self, current: HeldExchange) -> str | None:
+        found, edges = current.prompt, self._contents.edges
+        if found is None:
+            raise self._too_small()
+        cut_before = edges.prompt_turn == found[0]
+        tokens = current.prompt_tokens(edges)
+        # The first goal leaves some room for what comes next; where there is none, the whole room is taken.
         for goal in (self._marks.high, self._marks.full):
-            tokens = current.prompt_tokens
-            while found is not None and self._used() > self._marks.full:
-                tokens -= self._meter.unscaled(self._used() - goal) + 16
-                if tokens < MIN_PROMPT_TOKENS:
-                    break
-                current.cut_prompt(tokens)
-            if found is not None and self._used() <= self._marks.full:
+            least = tokens
+            while self._used() > self._marks.full and least > LEAST_PROMPT_TOKENS:
+                over = self._meter.unscaled(self._used() - goal)
+                least = max(LEAST_PROMPT_TOKENS, least - over - 16)
+                self._contents.move(replace(edges, prompt_turn=found[0], prompt_tokens=least))
+            roomy = least > LEAST_PROMPT_TOKENS or goal == self._marks.full
+            if roomy and self._used() <= self._marks.full:
+                if cut_before:
+                    return None
                 return (
                     "Your message is larger than the window: the model sees its beginning and its end. "
                     f"It is whole in the archive as T{found[0]}."
                 )
-            current.cut_prompt(None)
-        raise WindowTooSmall(
-            f"This exchange does not fit into the model's window of {self._meter.budget.window:,} tokens, even with "
-            "its tool outputs left out.",
-            "Choose a model with a larger window, or ask for less at once.",
+            self._contents.move(edges)
+        raise self._too_small()
+
+    def _too_small(self) -> WindowTooSmall:
+        return WindowTooSmall(
+            f"Beside instructions, tools and session state there is no room for a message in the model's window of "
+            f"{self._meter.budget.window:,} tokens.",
+            "Choose a model with a larger window, or correct `context_window` or `output_reserve`.",
         )
+
+
+def level_for(sizes: Sequence[int], room: int) -> int:
+    """The largest cap with which these sizes, each cut to it, take at most `room` together; 0 if there is none."""
+    rest = max(0, room)
+    for done, size in enumerate(sorted(sizes)):
+        share = rest // (len(sizes) - done)
+        if size > share:
+            return share
+        rest -= size
+    return max(sizes, default=0)

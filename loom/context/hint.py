@@ -7,82 +7,91 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 from loom.archive.records import SearchHit, TurnKind
+from loom.context.referring import LANGUAGES
+from loom.context.stopwords import STOP_WORDS
 
 Search = Callable[[str, int], Awaitable[Sequence[SearchHit]]]
 """(query, limit) -> hits of this session, best first."""
 
 HINT_TOKENS = 150
 MOST_TURNS = 3
+MOST_WORDS = 12
+"""Words of a message that are searched for."""
 _SEARCHED = 12
 _LINE_CHARS = 200
+_HEAD = 4_000
+"""Characters at either end of a message that are read: what lies between was pasted."""
 
-_THING = (
-    "approach|bug|change|class|code|command|decision|discussion|error|failure|file|fix|flag|function|idea|issue|"
-    "line|method|module|name|number|option|output|plan|problem|question|script|setting|snippet|stuff|table|test|"
-    "thing|value|version|warning|way"
+_CITED = re.compile(r"\bT(\d{1,7})\b(?![.-]\w)")
+# Alone, T12 may be a variable or a machine: what stands before it tells.
+_CITES = re.compile(
+    r"(?:^|[(\[]|\b(?i:see|in|at|from|of|about|is|was|to|with|like|as|per|why|what|than|turns?)\s)"
+    r"\s*T\d{1,7}\b(?!\s*[<>=+*/])(?!\s(?i:gpu|instance|line))",
+    re.MULTILINE,
 )
-_BACK = re.compile(
-    rf"""\b(?:
-      (?:like|as|what|where|which|that|when)\s+(?:we|i|you)(?:\s+(?:had|have|all|both))?\s+
-        (?:agreed|decided|did|discussed|mentioned|planned|said|talked|tried|used|wanted|wrote)
-    | (?:what|why|how|where|when|which\s+\w+)\s+did\s+(?:we|you|i)
-    | (?:did|had|have|hadn't|haven't|didn't)\s+(?:we|i|you)\s+(?:already\s+)?
-        (?:agree|agreed|decide|decided|discuss|discussed|mention|mentioned|say|said|talk|talked|try|tried|want|wanted)
-    | as\s+before | like\s+before | the\s+(?:same|one)\s+as\s+before | from\s+before
-    | remember(?:\s+(?:when|what|how|that|the|my|our|your|i|we))
-    | (?:go|going|get|coming|come|back)\s+(?:back\s+)?to\s+(?:the|that|what|our|your|my)
-    | that\s+(?:(?:other|same|old|first|last)\s+)?(?:{_THING})
-    | the\s+(?:previous|earlier|former|original|old|first|last|other)\s+\w+
-    | earlier | previously | last\s+time | (?:a\s+while|long)\s+ago | at\s+the\s+(?:start|beginning)
-    | (?:we|you|i)(?:'ve|\s+have)?\s+already | again
-    )\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_CITED = re.compile(r"\bT(\d{1,9})\b")
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_NUMBERED = re.compile(r"\b[Tt]urns?\s(\d{1,7})\b")
 _WORD = re.compile(r"[^\W_][\w./-]*[^\W_]|[^\W_]", re.UNICODE)
-_STOP_WORDS = """
-a about again ago all already also am an and any are as at back be been before but by can come could did do does doing
-done earlier first for former from get go going had has have having he her him his how i if in into is it its just know
-last let like long look made make me mentioned more my need no not now of old on one or original other our out please
-previous previously put remember said same say see she should show so some start still sure talked tell than that the
-their them then there these they thing this those time to told too tried try up us use used using want was way we were
-what when where which while who why will with would yes you your
-"""
-_STOP = frozenset(_STOP_WORDS.split())
+_THAT = re.compile(r"\b(?:that|those)\s+(?:\w+\s+)?(\w+)\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """How a message points back."""
+
+    openly: bool
+    """It speaks of the conversation itself, and not merely of `that error`, which may be on the table."""
+    cited: tuple[int, ...]
+    """Turns that it names."""
 
 
 class RecallHint:
     """Finds what a message may refer to."""
 
-    def __init__(self, count: Callable[[str], int]) -> None:
+    def __init__(self, count: Callable[[str], int], own_words: Callable[[str], str]) -> None:
+        """`own_words` gives what of a message is neither code nor quoted nor pasted."""
         self._count = count
+        self._own_words = own_words
 
-    def refers_back(self, message: str) -> bool:
-        """Whether the words of the message (code aside) point at something said or done before."""
-        prose = _CODE.sub(" ", message)
-        return bool(_BACK.search(prose) or _CITED.search(prose))
+    def reference(self, message: str) -> Reference | None:
+        """Whether the person's own words point at something said or done before, and how; None when they do not."""
+        return _reference(self._prose(message))
 
-    async def find(self, message: str, search: Search, left_to: int, holds: Callable[[int], bool]) -> str | None:
-        """The hint for the model, about HINT_TOKENS long; None when nothing left the window or nothing is referred to.
+    async def find(
+        self, message: str, search: Search, *, asked: int, left_to: int, holds: Callable[[int], bool]
+    ) -> str | None:
+        """The hint for the model, about HINT_TOKENS long; None when nothing left the window, nothing is referred to,
+        or what is loosely referred to is rather what the model sees.
 
-        `left_to` is the newest turn that left; `holds(turn)` whether the model sees a turn.
+        `asked` is the turn of the message, `left_to` the newest turn that left; `holds(turn)` whether the model sees
+        a turn.
         """
-        if not left_to or not self.refers_back(message):
+        if not left_to:
             return None
-        cited = [int(number) for number in _CITED.findall(_CODE.sub(" ", message))]
+        prose = self._prose(message)
+        reference = _reference(prose)
+        if reference is None:
+            return None
         lines = [
             f"T{turn}: conversation_recall action=range start_turn={turn} end_turn={turn}"
-            for turn in dict.fromkeys(cited)
+            for turn in reference.cited
             if 0 < turn <= left_to and not holds(turn)
         ][:MOST_TURNS]
-        query = search_words(message)
-        if not lines and query:
-            hits = await search(query, _SEARCHED)
+        if not lines and not reference.openly and reference.cited:
+            return None
+        if not lines:
+            query = search_words(prose)
+            hits = [hit for hit in (await search(query, _SEARCHED) if query else ()) if hit.turn_number != asked]
+            if not reference.openly and not _is_elsewhere(hits, left_to, holds):
+                return None
             lines = [_line(hit) for hit in _likely(hits, left_to, holds)]
         return self._within_budget(lines, left_to)
+
+    def _prose(self, message: str) -> str:
+        whole = message if len(message) <= 2 * _HEAD else f"{message[:_HEAD]}\n\n{message[-_HEAD:]}"
+        return self._own_words(whole)
 
     def _within_budget(self, lines: list[str], left_to: int) -> str:
         start = f"[This may refer to turns that are not in front of you (up to T{left_to})."
@@ -100,10 +109,35 @@ class RecallHint:
         return text
 
 
-def search_words(message: str) -> str:
-    """The words of the message worth searching for, at most twelve, in their order; empty if it has none."""
-    words = dict.fromkeys(word for word in _WORD.findall(message) if word.lower() not in _STOP and len(word) > 1)
-    return " ".join(list(words)[:12])
+def _reference(prose: str) -> Reference | None:
+    plain = prose.lower().replace("’", "'")
+    numbers = [*(_CITED.findall(prose) if _CITES.search(prose) else ()), *_NUMBERED.findall(prose)]
+    cited = tuple(dict.fromkeys(int(number) for number in numbers))
+    openly = any(language.openly.search(plain) for language in LANGUAGES)
+    if openly or cited or any(language.loosely.search(plain) for language in LANGUAGES):
+        return Reference(openly, cited)
+    return None
+
+
+def search_words(prose: str) -> str:
+    """The words worth searching for, at most MOST_WORDS, in their order; empty if there is none. Of a message that has
+    no other, the thing that it points at (`that error`)."""
+    plain = prose.replace("’", "'")
+    rest, things = plain, []
+    for language in LANGUAGES:
+        for pattern in (language.openly, language.loosely):
+            for cue in pattern.finditer(plain.lower()):
+                things += _THAT.findall(cue[0])
+                if len(plain.lower()) == len(plain):
+                    rest = rest[: cue.start()] + " " * len(cue[0]) + rest[cue.end() :]
+    words = [word for word in _WORD.findall(rest) if word.lower() not in STOP_WORDS and len(word) > 1]
+    return " ".join(list(dict.fromkeys(words or things))[:MOST_WORDS])
+
+
+def _is_elsewhere(hits: Sequence[SearchHit], left_to: int, holds: Callable[[int], bool]) -> bool:
+    """Whether the best turn that has the words is one that the model does not see."""
+    best = next((hit for hit in hits if hit.highlights), None)
+    return best is not None and best.turn_number <= left_to and not holds(best.turn_number)
 
 
 def _likely(hits: Sequence[SearchHit], left_to: int, holds: Callable[[int], bool]) -> list[SearchHit]:

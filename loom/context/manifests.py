@@ -16,12 +16,16 @@ def manifest_of(
     exchange: int,
     model_name: str,
     window: int,
+    instructions: str = "",
+    tools: str = "",
+    digest: str = "",
     created_at: str | None = None,
 ) -> Manifest:
     """The manifest to store before the request is sent; what the provider reports is filled in later.
 
-    `request` counts the session's requests from 1; `window` is the model's window in tokens;
-    `created_at` is now unless given.
+    `request` counts the session's requests from 1; `window` is the model's window in tokens; `instructions` and `tools`
+    are what goes with the messages; `digest` is that of the whole
+    (`loom.context.fingerprints`); `created_at` is now unless given.
     """
     return Manifest(
         session_id=session_id,
@@ -32,7 +36,9 @@ def manifest_of(
         window_tokens=window,
         segments={str(segment): tokens for segment, tokens in assembly.segments.items()},
         turns=assembly.turns,
-        texts=assembly.texts,
+        texts={name: text for name, text in (("tools", tools), ("instructions", instructions)) if text}
+        | assembly.texts,
         estimated_tokens=assembly.counted,
         reported_tokens=None,
+        recipe=assembly.recipe.signed(digest).as_json(),
     )

@@ -57,6 +57,11 @@ def message_tokens(message: ModelMessage, count: Count) -> int:
     return sum(part_tokens(part, count) for part in message.parts)
 
 
+def schema_lines(tools: Iterable[Any]) -> str:
+    """The same schemas as text, one a line: what a manifest keeps of them."""
+    return "\n".join(_schema_text(tool) for tool in tools)
+
+
 def schema_tokens(tools: Iterable[Any], count: Count) -> int:
     """Tokens of tool schemas: pydantic-ai ToolDefinitions, or mappings that are JSON schemas already."""
     return sum(TOOL_OVERHEAD + count(_schema_text(tool)) for tool in tools)

@@ -22,7 +22,13 @@ class Meter:
 
     def __init__(self, budget: Budget, count: Count) -> None:
         self.budget = budget
-        self.floor = {Segment.TOOLS: 0, Segment.INSTRUCTIONS: 0, Segment.MEMORY: 0, Segment.STATE: 0}
+        self.floor = {
+            Segment.TOOLS: 0,
+            Segment.INSTRUCTIONS: 0,
+            Segment.MEMORY: 0,
+            Segment.PROJECT: 0,
+            Segment.STATE: 0,
+        }
         self.state = ""
         self._count = count
         self._factor = 1.0
@@ -34,8 +40,12 @@ class Meter:
         self._factor = 1.0
         self._assembled = self._reported = None
 
-    def set_floor(self, *, tools: int, instructions: int, memory: int) -> None:
-        self.floor |= {Segment.TOOLS: tools, Segment.INSTRUCTIONS: instructions, Segment.MEMORY: memory}
+    def set_floor(self, *, tools: int, instructions: int) -> None:
+        self.floor |= {Segment.TOOLS: tools, Segment.INSTRUCTIONS: instructions}
+
+    def set_beside(self, memory: str, project: str) -> None:
+        for segment, text in ((Segment.MEMORY, memory), (Segment.PROJECT, project)):
+            self.floor[segment] = self._count(text) + PART_OVERHEAD if text else 0
 
     def set_state(self, text: str) -> None:
         self.state = text
@@ -63,6 +73,11 @@ class Meter:
     def marks(self) -> Marks:
         return self.budget.marks(self.scaled(self.floor_tokens))
 
+    def floor_mark(self, share: float) -> int:
+        """So much of what the floor leaves of the window, above the floor; on the provider's scale."""
+        floor = self.scaled(self.floor_tokens)
+        return floor + int(max(0, self.marks().full - floor) * share)
+
     def check(self) -> None:
         """Raises WindowTooSmall if the floor alone fills the window."""
         self.budget.check(self.scaled(self.floor_tokens))
@@ -86,7 +101,8 @@ class Meter:
 
     def overflowed(self, limit: int | None, now: int) -> None:
         """The last request (or one like that of `now` tokens) was refused as too long: the window is `limit` tokens
-        if the provider named it, else a fifth less than what was sent."""
+        if the provider named it, and a fifth less than what was sent if it did not, or if by our count that had fitted.
+        """
         sent = self.scaled(self._assembled or now)
-        window = limit if limit and limit < self.budget.window else sent * 4 // 5
+        window = limit if limit and limit < sent else sent * 4 // 5
         self.budget = replace(self.budget.smaller(min(window, self.budget.window)), assumed=True)

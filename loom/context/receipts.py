@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from loom.archive.records import NewTurn, Turn, TurnKind
-from loom.context.edges import Edges
+from loom.context.edges import Beginning, Ranges, cited
 from loom.context.measure import Count
 
 
@@ -14,21 +14,29 @@ from loom.context.measure import Count
 class Receipt:
     """What left the window at one time."""
 
-    first_turn: int
-    last_turn: int
+    ranges: Ranges
+    """The turns that left; at least one range."""
     exchanges: int
     files: int
     """Different files that the turns touched or read."""
     commands: int
-    edges: Edges
+    beginning: Beginning
     """Where the window begins since."""
+
+    @property
+    def first_turn(self) -> int:
+        return self.ranges[0][0]
+
+    @property
+    def last_turn(self) -> int:
+        return self.ranges[-1][1]
 
     @property
     def line(self) -> str:
         """`T12–T40 left the window: 3 files, 5 commands, kept in the archive`."""
         counts = [_plural(self.files, "file"), _plural(self.commands, "command")]
         said = [words for words in counts if words] or [_plural(self.exchanges, "exchange") or "a part of one"]
-        return f"{_range(self.first_turn, self.last_turn)} left the window: {', '.join(said)}, kept in the archive"
+        return f"{cited(self.ranges)} left the window: {', '.join(said)}, kept in the archive"
 
     def turn(self, count: Count) -> NewTurn:
         """The row that keeps it; a resumed session begins its window where this says."""
@@ -37,40 +45,43 @@ class Receipt:
             kind=TurnKind.RECEIPT,
             content=self.line,
             token_count=count(self.line),
-            message_meta=self.edges.meta(),
+            message_meta=self.beginning.meta(left=self.ranges),
         )
 
 
-def receipt_of(turns: Sequence[Turn], edges: Edges) -> Receipt:
-    """The receipt for these turns (at least one, ascending), from what their tools reported."""
+def receipt_of(turns: Sequence[Turn], ranges: Ranges, beginning: Beginning) -> Receipt:
+    """The receipt for these turns (ascending), which span `ranges`, from what their tools reported."""
     facts = [turn.facts for turn in turns]
     return Receipt(
-        first_turn=turns[0].turn_number,
-        last_turn=turns[-1].turn_number,
+        ranges=ranges,
         exchanges=len({turn.exchange for turn in turns}),
         files=len({fact["path"] for fact in facts if isinstance(fact.get("path"), str) and _is_file(fact)}),
         commands=sum(isinstance(fact.get("command"), str) for fact in facts),
-        edges=edges,
+        beginning=beginning,
     )
 
 
-def words_for_the_model(left_to: int) -> str:
-    """What the model reads in place of the turns that left; empty if none did. It follows from the number
-    alone, so it is the same after a resume."""
-    if not left_to:
+def words_for_the_model(left_to: int, back: Iterable[tuple[int, int]] = ()) -> str:
+    """What the model reads in place of the turns that left; empty if none did. `back` are the turns among them that
+    were brought back, ascending. It follows from the numbers alone, so it is the same after a resume."""
+    gone: list[tuple[int, int]] = []
+    start = 1
+    for first, last in back:
+        if start < first:
+            gone.append((start, first - 1))
+        start = last + 1
+    if start <= left_to:
+        gone.append((start, left_to))
+    if not gone:
         return ""
     return (
-        f"[{_range(1, left_to)} left the window. They are in the archive, word for word: "
+        f"[{cited(gone)} left the window. They are in the archive, word for word: "
         "conversation_recall finds and shows them.]"
     )
 
 
 def _is_file(fact: dict[str, object]) -> bool:
     return fact.get("action") in ("read", "created", "edited", "deleted")
-
-
-def _range(first: int, last: int) -> str:
-    return f"T{first}" if first == last else f"T{first}–T{last}"
 
 
 def _plural(number: int, noun: str) -> str:

@@ -33,6 +33,12 @@ class TokenCounter:
         self._encoding: tiktoken.Encoding | None = None
         self._memo: OrderedDict[tuple[int, int], int] = OrderedDict()
 
+    def twin(self) -> TokenCounter:
+        """A counter with the same vocabulary and a memory of its own, for another thread."""
+        twin = TokenCounter()
+        twin._encoding = self._encoding
+        return twin
+
     @property
     def loaded(self) -> bool:
         """True once counts are the tokenizer's and no longer estimates."""

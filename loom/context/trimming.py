@@ -10,16 +10,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
-from pydantic_ai.messages import ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.messages import ModelResponsePart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 
 from loom.config import Settings
-from loom.context.encode import prompt_text, result_text
+from loom.context.encode import TOO_DEEP, prompt_text, result_text
 from loom.context.measure import Count
 
 RECALL_TOOL = "conversation_recall"
 MARKER_CHARS = 480
 """Outputs up to this length are never reduced to a marker: it would save nothing."""
+TIGHT_CHARS = 400
+"""A longer argument of a call is cut in the middle to this, where arguments have to shrink."""
+MOST_TIGHT_CHARS = 1_600
+"""The same for a text of an answer, and for all arguments of a call together."""
 _ARGUMENT_CHARS = 160
 _HEAD_SHARE = 0.6
 
@@ -41,16 +46,30 @@ def previewed(part: ToolReturnPart, turn: int, rules: TrimRules, count: Count) -
     between them. Recall's answers have a limit of their own and stay whole."""
     if not rules.preview_tokens or part.tool_name == RECALL_TOOL:
         return part
+    return capped(part, turn, rules.preview_tokens, count)
+
+
+def capped(part: ToolReturnPart, turn: int, tokens: int, count: Count) -> ToolReturnPart:
+    """The result, whatever tool gave it, with at most `tokens` tokens of output, in the same form. Below some 60 tokens
+    only the words between head and tail are left."""
     text = result_text(part)
-    tokens = count(text)
-    if tokens <= rules.preview_tokens:
-        return part
-    chars = int(len(text) * rules.preview_tokens / tokens * 0.95)
-    shown = _cut(text, chars, _between(text, turn, count))
-    while count(shown) > rules.preview_tokens and chars > 0:
+    shown = cut_to(text, turn, tokens, count, again=part.tool_name == RECALL_TOOL)
+    return part if shown is text else replace(part, content=shown)
+
+
+def cut_to(text: str, turn: int, tokens: int, count: Count, *, again: bool = False) -> str:
+    """The text of this turn in at most so many tokens: whole lines of its head and tail, and between them how much is
+    not shown and where it is (`again`: that it is to be asked for again). A text that fits is given back as it is."""
+    whole = count(text)
+    if whole <= tokens:
+        return text
+    words = _between(text, turn, count, again=again)
+    chars = int(len(text) * tokens / whole * 0.95)
+    shown = _cut(text, chars, words)
+    while count(shown) > tokens and chars > 0:
         chars = chars * 4 // 5 - 1
-        shown = _cut(text, max(0, chars), _between(text, turn, count))
-    return replace(part, content=shown)
+        shown = _cut(text, max(0, chars), words)
+    return shown
 
 
 def shortened(
@@ -73,6 +92,57 @@ def marked(part: ToolReturnPart, call: ToolCallPart | None, turn: int, count: Co
     if len(text) <= MARKER_CHARS:
         return part
     return replace(part, content=_marker(part, text, call, turn, count))
+
+
+def tightened(part: ModelResponsePart, turn: int) -> ModelResponsePart:
+    """A part of an answer with what is long in it cut in the middle: the arguments of a call, value by value, or the
+    words of a text. Everything else is the same object."""
+    if isinstance(part, TextPart) and len(part.content) > MOST_TIGHT_CHARS:
+        return replace(part, content=_middle_cut(part.content, MOST_TIGHT_CHARS, turn))
+    if isinstance(part, ToolCallPart):
+        arguments = _tight_arguments(part.args, turn)
+        return part if arguments is None else replace(part, args=arguments)
+    return part
+
+
+def _tight_arguments(given: Any, turn: int) -> Any:
+    """The arguments, shorter; None if they are short."""
+    text = given if isinstance(given, str) else _json(given or {})
+    if len(text) <= TIGHT_CHARS:
+        return None
+    values = given if isinstance(given, dict) else _mapping(text)
+    short = {name: _tight_value(value, turn) for name, value in values.items()}
+    if short and len(_json(short)) <= MOST_TIGHT_CHARS:
+        return short
+    # No mapping, or one of very many values.
+    return {"arguments": _middle_cut(text, TIGHT_CHARS, turn)}
+
+
+def _tight_value(value: Any, turn: int) -> Any:
+    text = value if isinstance(value, str) else _json(value)
+    return _middle_cut(text, TIGHT_CHARS, turn) if len(text) > TIGHT_CHARS else value
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (RecursionError, ValueError):
+        return TOO_DEEP
+
+
+def _mapping(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _middle_cut(text: str, chars: int, turn: int) -> str:
+    words = f"[… {len(text):,} characters in all; {_where(turn)} …]"
+    room = max(0, chars - len(words))
+    head = int(room * _HEAD_SHARE)
+    return f"{text[:head]}{words}{text[len(text) - (room - head) :]}"
 
 
 def cut_prompt(part: UserPromptPart, turn: int, tokens: int, count: Count) -> UserPromptPart:
@@ -107,7 +177,7 @@ def _marker(part: ToolReturnPart, text: str, call: ToolCallPart | None, turn: in
 def _arguments(call: ToolCallPart | None) -> str:
     if call is None or not call.args:
         return "{}"
-    text = call.args if isinstance(call.args, str) else json.dumps(call.args, ensure_ascii=False, default=str)
+    text = call.args if isinstance(call.args, str) else _json(call.args)
     line = " ".join(text.split())
     return line if len(line) <= _ARGUMENT_CHARS else f"{line[:_ARGUMENT_CHARS]}…"
 
@@ -116,9 +186,11 @@ def _where(turn: int) -> str:
     return f"conversation_recall action=range start_turn={turn} end_turn={turn} shows all"
 
 
-def _between(text: str, turn: int, count: Count) -> Callable[[int, str], str]:
+def _between(text: str, turn: int, count: Count, *, again: bool) -> Callable[[int, str], str]:
+    where = "ask again for less" if again else _where(turn)
+
     def words(lines: int, hidden: str) -> str:
-        return f"[… {lines:,} lines (≈ {count(hidden):,} tokens) not shown; {_where(turn)}]"
+        return f"[… {lines:,} lines (≈ {count(hidden):,} tokens) not shown; {where}]"
 
     return words
 

@@ -12,6 +12,7 @@ class Segment(StrEnum):
     TOOLS = "tools"
     INSTRUCTIONS = "instructions"
     MEMORY = "memory"
+    PROJECT = "project"
     STATE = "state"
     RECEIPT = "receipt"
     USER = "user"

@@ -2,32 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from pydantic_ai.messages import ModelMessage, ModelRequest
 
 from loom.archive.records import ExchangeSize, Turn
 from loom.config import Settings
-from loom.context.assembly import Assembly, ranges_of
+from loom.context.assembly import Assembly
 from loom.context.budget import Budget
 from loom.context.contents import Contents
+from loom.context.edges import Beginning, Edges, ranges_of
 from loom.context.fitting import Fitting
 from loom.context.measure import Count
 from loom.context.meter import Meter
+from loom.context.outlook import Outlook, outlook
+from loom.context.pins import Pinned
 from loom.context.receipts import Receipt, receipt_of
+from loom.context.recipes import Recipe
 from loom.context.trimming import TrimRules
 from loom.context.usage import Segment, WindowUsage
 
-__all__ = ["Assembly", "Exchanges", "Sizes", "Window"]
+__all__ = ["Assembly", "SessionRows", "Window"]
 
 PAGE = 40
 """Exchanges read at first when a session is resumed."""
 
-Sizes = Callable[[int | None, int], Awaitable[Sequence[ExchangeSize]]]
-"""(before exchange or None, limit) -> sizes, newest first."""
-Exchanges = Callable[[int, int], Awaitable[Sequence[Turn]]]
-"""(first, last exchange) -> their turns, ascending."""
+
+class SessionRows(Protocol):
+    """What is asked of the archive when a session is resumed."""
+
+    async def sizes(self, before: int | None, limit: int) -> Sequence[ExchangeSize]:
+        """The newest `limit` exchanges before exchange `before` (of all if None), newest first."""
+
+    async def exchanges(self, first: int, last: int) -> Sequence[Turn]:
+        """The turns of these exchanges, both included, ascending."""
+
+    async def turn(self, number: int) -> Turn | None: ...
+
+    async def newest_mark(self) -> Turn | None:
+        """The newest turn that moved the window's edges; None if none did."""
 
 
 class Window:
@@ -41,6 +56,7 @@ class Window:
         self._contents = Contents(TrimRules.of(settings), count)
         self._meter = Meter(budget, count)
         self._max_messages = settings.max_history_messages
+        self._contents.pins.room = budget.pin_room
 
     # What is counted beside the exchanges
 
@@ -51,19 +67,34 @@ class Window:
     def set_budget(self, budget: Budget) -> None:
         """Another model: its window, and nothing known of how it counts."""
         self._meter.set_budget(budget)
+        self._contents.pins.room = budget.pin_room
 
-    def set_floor(self, *, tools: int, instructions: int, memory: int = 0) -> None:
-        """Tokens of what is in every request and never leaves."""
-        self._meter.set_floor(tools=tools, instructions=instructions, memory=memory)
+    def set_floor(self, *, tools: int, instructions: int) -> None:
+        """Tokens of what is in every request, never leaves and never changes."""
+        self._meter.set_floor(tools=tools, instructions=instructions)
+
+    def set_beside(self, *, memory: str, project: str) -> None:
+        """The memory and the project's instructions as the instructions carry them. Call it between exchanges only,
+        like `set_state`."""
+        self._meter.set_beside(memory, project)
 
     def set_state(self, text: str) -> None:
-        """The session state's YAML as the instructions carry it. Call it between exchanges only: it stands in front
-        of everything that a provider could otherwise reuse from its cache."""
+        """What is sent of the session state. Call it between exchanges only: it stands beside the person's message, in
+        front of every step of the exchange, which a provider could otherwise reuse from its cache."""
         self._meter.set_state(text)
+        self._contents.state = text
 
     def set_hint(self, text: str) -> None:
         """What goes beside the newest message of the person; forgotten when the next exchange begins."""
         self._contents.hint = text
+
+    def set_pins(self, pins: Sequence[Pinned]) -> None:
+        """What stands beside the newest message of the person where it has left the window."""
+        self._contents.pins.set(pins)
+
+    def pins_need(self, pins: Sequence[Pinned]) -> int:
+        """Tokens that these pins would take together if all of their turns had left; `Budget.pin_room` is the limit."""
+        return self._contents.pins.need(pins)
 
     def recount(self) -> None:
         """The counter has become exact: count again."""
@@ -79,8 +110,9 @@ class Window:
 
     @property
     def turns(self) -> tuple[tuple[int, int], ...]:
-        """Turn numbers in the window: inclusive ranges, ascending."""
-        return ranges_of(turn for view in self._contents.views() for turn in view.turns)
+        """Turn numbers in the window, pinned ones included: inclusive ranges, ascending."""
+        shown = [turn for view in self._contents.views() for turn in view.turns]
+        return ranges_of([*shown, *self._contents.pins_look().turns])
 
     @property
     def exchanges(self) -> list[ExchangeSize]:
@@ -103,6 +135,11 @@ class Window:
         return list(self._contents.shown())
 
     @property
+    def beginning(self) -> Beginning:
+        """Where the window begins now: what a move holds of the time before it."""
+        return self._contents.beginning
+
+    @property
     def summary(self) -> str:
         """The summary that stands in front of them, as it was written; empty if none does."""
         return self._contents.summary
@@ -115,33 +152,46 @@ class Window:
         """Take in rows that were just stored, in order. Receipts, summaries and notes move the window's edges."""
         self._contents.add(turns)
 
-    async def load(self, sizes: Sizes, exchanges: Exchanges) -> None:
+    async def load(self, rows: SessionRows) -> None:
         """Fill the window of a resumed session, newest exchanges first, up to where it began or until it is full.
         The cost depends on the window's size and not on the session's."""
-        self._contents.clear()
+        mark = await rows.newest_mark()
+        beginning = Beginning().moved_by(mark) if mark is not None else Beginning()
+        summary = await rows.turn(beginning.summary) if beginning.summary else None
+        self._contents.fill([], beginning, summary)
         turns: list[Turn] = []
         before: int | None = None
         limit = PAGE
-        while page := await sizes(before, limit):
+        while page := await rows.sizes(before, limit):
             taken = self._take(page)
-            turns = [*await exchanges(taken[-1].exchange, taken[0].exchange), *turns]
+            turns = [*await rows.exchanges(taken[-1].exchange, taken[0].exchange), *turns]
             before = taken[-1].exchange
-            self._contents.clear()
-            self._contents.add(turns)
+            self._contents.fill(turns, beginning, summary)
             if self.left_to >= turns[0].turn_number - 1 or self._used() >= self._room():
                 break
             # Twice as many each time: what was read is laid out anew at each step.
             limit *= 2
         if turns:
+            await self._load_back(rows, turns, beginning, summary)
             self._begin_at_most_full(turns[0].turn_number - 1)
+
+    async def _load_back(
+        self, rows: SessionRows, turns: Sequence[Turn], beginning: Beginning, summary: Turn | None
+    ) -> None:
+        """Read the exchanges, older than these turns, that were brought back."""
+        older = [number for number in beginning.edges.back if number < turns[0].exchange]
+        if older:
+            back = [turn for number in older for turn in await rows.exchanges(number, number)]
+            self._contents.fill([*back, *turns], beginning, summary)
 
     def _begin_at_most_full(self, before: int) -> None:
         """Let the window begin behind turn `before` at the earliest, and later if more was read than there is room for
         (rows of imports do not say how long they are)."""
         ends = [before, *(held.last_turn for held in self._contents.held[:-1])]
         for left_to in ends:
-            if left_to > self.left_to:
-                self._contents.move(left_to=left_to)
+            edges = self._contents.edges
+            if left_to > edges.left_to:
+                self._contents.move(replace(edges, left_to=left_to))
             if self._used() <= self._room():
                 break
         self._contents.let_go()
@@ -164,19 +214,27 @@ class Window:
         """The messages of the next request, see `assemble`."""
         return self.assemble(live).messages
 
-    def assemble(self, live: Sequence[ModelMessage] = ()) -> Assembly:
-        """The next request. What must leave for it to fit leaves now.
+    def assemble(self, live: Sequence[ModelMessage] = (), *, leave_to: int = 0) -> Assembly:
+        """The next request. What must leave for it to fit leaves now, and the exchanges up to turn `leave_to` do.
 
         Every row of the exchange in progress has been added before; of `live`, its messages as pydantic-ai holds
         them, only the newest request's instructions are taken. Raises WindowTooSmall when it cannot fit.
         """
         self._meter.check()
-        before = self.left_to
-        notice = Fitting(self._contents, self._meter, self._max_messages).fit()
+        before = self._contents.edges
+        fitting = Fitting(self._contents, self._meter, self._max_messages)
+        if leave_to > before.left_to:
+            fitting.let_history_go(leave_to)
+        notice = fitting.fit()
         receipt = self._receipt(before)
         self._contents.let_go()
         self._meter.assembled(self._raw())
-        texts = {"state": self._meter.state, "receipt": self._contents.head, "hint": self._contents.hint}
+        texts = {
+            "state": self._meter.state,
+            "receipt": self._contents.head,
+            "pins": self._contents.pins_look().text,
+            "hint": self._contents.hint,
+        }
         return Assembly(
             messages=_instructed(self._contents.messages(), live),
             tokens=self._used(),
@@ -184,21 +242,87 @@ class Window:
             segments=self._segments(),
             turns=self.turns,
             texts={name: text for name, text in texts.items() if text},
+            recipe=self._recipe(),
             receipt=receipt,
             notice=notice,
         )
 
-    def _receipt(self, before: int) -> Receipt | None:
+    def _recipe(self) -> Recipe:
+        contents = self._contents
+        return Recipe(
+            last_turn=contents.held[-1].last_turn if contents.held else 0,
+            edges=contents.edges,
+            summary=contents.beginning.summary,
+            rules=contents.rules,
+            tokens=self._used(),
+            high=self._meter.marks().high,
+        )
+
+    def _receipt(self, before: Edges) -> Receipt | None:
+        """What left since the window looked as from `before`; None if nothing did."""
         edges = self._contents.edges
-        if edges.left_to <= before:
+        if (edges.left_to, edges.back) == (before.left_to, before.back):
             return None
-        left = [
-            turn
-            for held in self._contents.held
-            for turn in held.turns
-            if before < turn.turn_number <= edges.left_to and turn.turn_number not in held.view(edges).turns
-        ]
-        return receipt_of(left, edges) if left else None
+        left: list[Turn] = []
+        for held in self._contents.held:
+            seen = set(held.view(edges).turns)
+            if held.number in edges.back:
+                continue
+            first = 0 if held.number in before.back else before.left_to
+            was_seen = set(held.view(before).turns)
+            left += [
+                turn
+                for turn in held.turns
+                if turn.turn_number not in seen
+                and (first < turn.turn_number <= edges.left_to or turn.turn_number in was_seen)
+            ]
+        if not left:
+            return None
+        return receipt_of(left, ranges_of(turn.turn_number for turn in left), self._contents.beginning)
+
+    # Summing up
+
+    def crowded_to(self, threshold: float, keep: int) -> int:
+        """The turn up to which a summary should take the place of the exchanges now; 0 if there is no need.
+
+        There is when more than `threshold` of the usable window is used with older outputs shortened (0: never), or
+        when there are more messages than `max_history_messages`. The exchange in progress stays, and before it as many
+        whole exchanges as hold the newest `keep` messages, if they fit under the low-water mark.
+        """
+        contents, marks = self._contents, self._meter.marks()
+        if len(contents.held) < 2:
+            return 0
+        *history, current = contents.held
+        edges = contents.edges
+        shortened = replace(edges, short_to=max([edges.short_to, *(held.last_turn for held in history[:-1])]))
+        used = self._meter.scaled(self._meter.floor_tokens + contents.tokens(shortened))
+        limit = self._meter.floor_mark(threshold) if threshold else None
+        too_many = 0 < self._max_messages < contents.message_count()
+        if (limit is None or used <= limit) and not too_many:
+            return 0
+        kept = self._meter.floor_tokens + current.view(edges).tokens
+        messages = 0
+        for held in reversed(history):
+            view = held.view(shortened)
+            kept += view.tokens
+            if messages >= keep or self._meter.scaled(kept) > marks.low:
+                return held.last_turn
+            messages += len(view.messages)
+        return 0
+
+    def tokens_to(self, turn: int) -> int:
+        """Tokens that the exchanges up to this turn, and the summary before them, take in the window."""
+        contents = self._contents
+        views = sum(held.view(contents.edges).tokens for held in contents.held if held.last_turn <= turn)
+        return self._meter.scaled(views + contents.head_tokens(contents.edges))
+
+    def missing_for(self, turns: Sequence[Turn]) -> tuple[int, int]:
+        """For exchanges that left, all of their rows: the tokens that they would take if they were brought back, and
+        how many of these are missing, 0 if they fit under the high-water mark."""
+        back = Contents(self._contents.rules, self._contents.count)
+        back.fill(turns, Beginning(), None)
+        needed = self._meter.scaled(back.tokens())
+        return needed, max(0, self._used() + needed - self._meter.marks().high)
 
     # How full it is
 
@@ -214,8 +338,9 @@ class Window:
 
     def overflowed(self, limit: int | None = None) -> None:
         """The provider refused the last request as too long. The next one is smaller: for a window of `limit` tokens
-        if it named one, else of a fifth less than what was sent."""
+        if it named one that explains this, else of a fifth less than what was sent."""
         self._meter.overflowed(limit, self._raw())
+        self._contents.pins.room = self.budget.pin_room
 
     def usage(self, *, cost_usd: float = 0.0, cache_read_share: float | None = None) -> WindowUsage:
         """The gauge's reading for the next request as things are now."""
@@ -230,6 +355,14 @@ class Window:
             cost_usd=cost_usd,
             cache_read_share=cache_read_share,
         )
+
+    def standing(self) -> tuple[list[ModelMessage], int]:
+        """The messages as things stand, and what they take with the floor by our own count. Nothing is moved."""
+        return self._contents.messages(), self._raw()
+
+    def outlook(self) -> Outlook:
+        """What would leave next."""
+        return outlook(self._contents, self._meter)
 
     def _raw(self) -> int:
         """Tokens of the next request by our own count."""

@@ -10,6 +10,7 @@ from pydantic_ai import Agent, Tool
 from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.messages import ToolReturn
 from pydantic_ai.models import Model
+from pydantic_ai.settings import ModelSettings
 
 from loom.tools.outcome import Effect, ToolOutcome, ToolSpec
 
@@ -29,6 +30,8 @@ def build_agent(model: Model, instructions: str, tools: Sequence[Tool[None]]) ->
         instructions=instructions,
         tools=tools,
         retries=TOOL_RETRIES,
+        # The window is laid out for a prompt cache; some providers (Anthropic) use theirs only when asked to.
+        model_settings=ModelSettings(cache=True),
         name="loom",
     )
 

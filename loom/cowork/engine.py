@@ -5,40 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pydantic_ai import Agent, AgentRunError, CancellationToken
+from pydantic_ai import Agent, CancellationToken
 from pydantic_ai.messages import ModelRequest, UserPromptPart
-from pydantic_ai.models import Model
 
 from loom.archive import NewTurn, SearchHit, Session, Turn
-from loom.archive.records import TurnKind
 from loom.context.budget import budget_for
-from loom.context.compaction import CompactionFailed, shrank, summarise
-from loom.context.edges import cleared_meta, compaction_meta
+from loom.context.framing import fenced
 from loom.context.hint import RecallHint
 from loom.context.messages import turns_from_request
+from loom.context.outlook import Outlook
+from loom.context.pins import Pinned
 from loom.context.usage import WindowUsage
 from loom.context.window import Window
 from loom.cowork.agent import build_agent, build_tools
 from loom.cowork.approvals import Approvals
+from loom.cowork.beside import Beside, BesideText
 from loom.cowork.contents import ExchangeInWindow
-from loom.cowork.events import Listener, Outcome, UsageChanged
+from loom.cowork.events import Listener, Notice, Outcome, UsageChanged
 from loom.cowork.exchange import Exchange
 from loom.cowork.gate import Gate
+from loom.cowork.provider_count import ProviderCount
 from loom.cowork.recorder import Recorder
 from loom.cowork.requests import RequestLog
 from loom.cowork.streaming import StreamedAnswer
+from loom.cowork.summarising import Summariser
+from loom.cowork.window_rows import ArchivedRows
 from loom.cowork.windowing import Windowing
 from loom.cowork.workbench import Workbench
 from loom.cowork.writethrough import WriteThrough
+from loom.errors import LoomError
 from loom.models.building import build_model
-from loom.models.choice import OFFLINE, ModelChoice
-from loom.models.errors import explain_error
+from loom.models.choice import ModelChoice
 from loom.models.windows import refine
+from loom.state import SessionState
+from loom.state.prose import own_words
 from loom.text import storable
 from loom.tools.permissions import Permissions
 from loom.tools.toolbox import Toolbox
 
-STATE_HEADING = "## Session state"
+STATE_HEADING = "## Session state (kept by loom, from results; not the person's words)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +62,23 @@ class Engine:
     def __init__(
         self,
         agent: Agent[None, str],
-        model: Model,
         choice: ModelChoice,
         window: Window,
+        summariser: Summariser,
         toolbox: Toolbox,
         bench: Workbench,
         permissions: Permissions,
         approvals: Approvals,
         recorder: Recorder,
         listener: Listener,
+        provider_count: ProviderCount | None,
     ) -> None:
         self.choice = choice
+        self.provider_count = provider_count
+        """None unless the settings ask for it."""
         self._agent = agent
-        self._model = model
-        self._window = window
+        self.window = window
+        self.summariser = summariser
         self._toolbox = toolbox
         self._store = bench.store
         self._request_limit = bench.settings.request_limit
@@ -81,29 +89,33 @@ class Engine:
         self._recorder = recorder
         self._listener = listener
         self._requests = RequestLog(bench.store, listener)
-        self._hint = RecallHint(bench.counter.count)
+        self._hint = RecallHint(bench.counter.count, own_words)
+        self._beside = BesideText()
         self._token = CancellationToken()
 
     async def load(self, session_id: str) -> None:
         """Fill the window from the archive, as far as it goes; costs the same for every length of session."""
         last = await self._requests.open(session_id)
-        if last is not None and last.reported_tokens:
-            self._window.learn(last.estimated_tokens, last.reported_tokens)
-        await self._window.load(
-            lambda before, limit: self._store.get_exchange_sizes(session_id, before, limit),
-            lambda first, last: self._store.get_exchanges(session_id, first, last),
-        )
+        if last is not None and last.reported_tokens and last.model_name == self.choice.name:
+            self.window.learn(last.estimated_tokens, last.reported_tokens)
+        await self.window.load(ArchivedRows(self._store, session_id))
+
+    async def learn_scale(self) -> None:
+        """Count as this model's provider did the last time, in whatever session that was."""
+        report = await self._store.get_newest_report(self.choice.name)
+        if report is not None:
+            self.window.learn(*report)
 
     async def run(self, prompt: Turn, state: str, session: Session | None) -> Answered:
         """Answer a prompt that is stored already. See `Exchange.run` for what it raises."""
         await self._requests.open(prompt.session_id)
-        self._window.set_state(_state_block(state))
-        self._window.add([prompt])
+        self.window.set_state(_state_block(state))
+        self.window.add([prompt])
         await self._set_hint(prompt)
         answer = StreamedAnswer()
         cost = session.cost_usd if session else 0.0
         writer = WriteThrough(
-            self._recorder, self._listener, self._window, self._count, answer, lambda: self._measured(writer, cost)
+            self._recorder, self._listener, self.window, self._count, answer, lambda: self._measured(writer, cost)
         )
         exchange = Exchange(
             number=prompt.exchange,
@@ -113,7 +125,8 @@ class Engine:
             listener=self._listener,
             writer=writer,
             windowing=Windowing(
-                self._window,
+                self.window,
+                self.summariser,
                 self._recorder,
                 self._requests,
                 self._count,
@@ -127,7 +140,8 @@ class Engine:
             log_fault=self._log_fault,
             token=self._token,
         )
-        outcome, error = await exchange.run(prompt.content or "", _state_block(state))
+        beside = "\n\n".join(text for text in (self._beside.memory, self._beside.project) if text)
+        outcome, error = await exchange.run(prompt.content or "", beside)
         return Answered(outcome, error, writer.turns)
 
     def begin(self) -> None:
@@ -139,20 +153,33 @@ class Engine:
         self._token.cancel()
 
     async def _set_hint(self, prompt: Turn) -> None:
+        """Look up what the message may refer to. Without the hint the exchange goes on all the same."""
+
         async def search(query: str, limit: int) -> Sequence[SearchHit]:
             page = await self._store.search(query, session_id=prompt.session_id, limit=limit)
             return page.hits
 
-        hint = await self._hint.find(prompt.content or "", search, self._window.left_to, self._window.holds)
-        self._window.set_hint(hint or "")
+        hint = None
+        try:
+            hint = await self._hint.find(
+                prompt.content or "",
+                search,
+                asked=prompt.turn_number,
+                left_to=self.window.left_to,
+                holds=self.window.holds,
+            )
+        except LoomError as error:
+            self._log_fault(error)
+            self._listener(Notice("warning", f"The archive could not be searched for a hint: {error}"))
+        self.window.set_hint(hint or "")
 
     def usage(self, state: str, session: Session | None) -> WindowUsage:
         """The gauge's reading between exchanges, before the first message too."""
-        self._window.set_state(_state_block(state))
+        self.window.set_state(_state_block(state))
         return self._reading(session.cost_usd if session else 0.0)
 
     def _reading(self, cost_usd: float) -> WindowUsage:
-        return self._window.usage(cost_usd=cost_usd, cache_read_share=self._requests.cache_read_share)
+        return self.window.usage(cost_usd=cost_usd, cache_read_share=self._requests.cache_read_share)
 
     def _measured(self, writer: WriteThrough, cost_before: float) -> None:
         spent = sum(turn.cost_usd or 0.0 for turn in writer.turns)
@@ -161,62 +188,43 @@ class Engine:
     def exchanges(self) -> tuple[ExchangeInWindow, ...]:
         """The exchanges that the model sees, oldest first."""
         said: dict[int, str] = {}
-        for row in self._window.rows:
+        for row in self.window.rows:
             if row.role == "user":
                 said.setdefault(row.exchange, row.content or "")
         return tuple(
             ExchangeInWindow(size.exchange, size.first_turn, size.last_turn, size.tokens, said.get(size.exchange, ""))
-            for size in self._window.exchanges
+            for size in self.window.exchanges
         )
+
+    def outlook(self) -> Outlook:
+        """What would leave the window next."""
+        return self.window.outlook()
+
+    def set_beside(self, beside: Beside) -> None:
+        """What goes behind the static instructions, from the next exchange on."""
+        self._beside = beside.text(self.window.budget.window)
+        self.window.set_beside(memory=self._beside.memory, project=self._beside.project)
+
+    @property
+    def pin_room(self) -> int:
+        """The most tokens that pins may take together."""
+        return self.window.budget.pin_room
+
+    def pins_need(self, pins: Sequence[Pinned]) -> int:
+        """Tokens that these pins would take if all of their turns had left the window."""
+        return self.window.pins_need(pins)
+
+    def set_pins(self, pins: Sequence[Pinned]) -> None:
+        """These stand in the window from the next request on."""
+        self.window.set_pins(pins)
 
     def take(self, turns: Sequence[Turn]) -> None:
         """Take in turns that were stored outside of an exchange."""
-        self._window.add(turns)
-
-    # Emptying the window
-
-    async def summary_turn(self, focus: str, last_turn: int) -> NewTurn:
-        """The turn that stands for everything in the window, written by the model.
-
-        Raises CompactionFailed, or a ModelError in words: then nothing has changed.
-        """
-        rows = self._window.rows
-        if not rows:
-            raise CompactionFailed("There is nothing in the window to sum up.")
-        if self.choice.name == OFFLINE:
-            raise CompactionFailed("The offline model cannot sum anything up.", "Choose another with /model.")
-        try:
-            summary = await summarise(
-                self._model,
-                rows,
-                count=self._count,
-                input_tokens=self._window.budget.window // 2,
-                focus=focus,
-                previous=self._window.summary,
-            )
-        except AgentRunError as error:
-            raise explain_error(error, self.choice) from error
-        tokens = self._count(summary.text)
-        if not shrank(sum(row.token_count for row in rows), tokens):
-            raise CompactionFailed("The summary is no shorter than what it stands for.", "The window stays as it was.")
-        return NewTurn(
-            role="system",
-            kind=TurnKind.SUMMARY,
-            content=summary.text,
-            token_count=tokens,
-            message_meta=compaction_meta(last_turn),
-            usage={"input_tokens": summary.input_tokens, "output_tokens": summary.output_tokens},
-            cost_usd=summary.cost_usd,
-        )
-
-    def cleared_turn(self, last_turn: int) -> NewTurn:
-        """The turn behind which an emptied window begins."""
-        words = "The window was cleared. Every turn is kept in the archive."
-        return NewTurn(role="system", kind=TurnKind.NOTE, content=words, message_meta=cleared_meta(last_turn))
+        self.window.add(turns)
 
 
 def _state_block(yaml: str) -> str:
-    return f"{STATE_HEADING}\n{yaml}"
+    return f"<loom-state>\n{STATE_HEADING}\n{fenced(yaml, 'loom-state').strip()}\n</loom-state>"
 
 
 def prompt_turns(text: str, count: Callable[[str], int]) -> list[NewTurn]:
@@ -233,8 +241,10 @@ def build_engine(
     approvals: Approvals,
     recorder: Recorder,
     listener: Listener,
+    state: Callable[[], SessionState],
 ) -> Engine:
-    """An engine for the chosen model. Takes a second or two: call it in a thread. Raises ModelUnavailable."""
+    """An engine for the chosen model, over the session whose state is `state()`. Takes a second or two: call it in a
+    thread. Raises ModelUnavailable."""
     settings = bench.settings
     bench.counter.load()
     refined = refine(choice)
@@ -247,4 +257,10 @@ def build_engine(
         tools=bench.counter.count_schema([tool.tool_def for tool in tools]),
         instructions=bench.counter.count(instructions),
     )
-    return Engine(agent, model, refined, window, toolbox, bench, permissions, approvals, recorder, listener)
+    summariser = Summariser(refined, model, settings, bench.counter.count, listener, state)
+    counted = None
+    if settings.counting == "provider":
+        counted = ProviderCount(model, refined, instructions, [tool.tool_def for tool in tools], window, listener)
+    return Engine(
+        agent, refined, window, summariser, toolbox, bench, permissions, approvals, recorder, listener, counted
+    )

@@ -100,6 +100,8 @@ class Decision:
     allowed: bool
     always: bool = False
     """Allow everything in the preview's scope until the session is closed."""
+    wider: bool = False
+    """With `always`: in the preview's wider scope."""
     reason: str = ""
     """For the model, when denied."""
 
@@ -121,6 +123,13 @@ class WindowTrimmed:
     first_turn: int
     last_turn: int
     receipt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compacting:
+    """A summary of the window is being written: what is done now, in words; empty when it is over."""
+
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +180,7 @@ Event = (
     | UsageChanged
     | StateChanged
     | WindowTrimmed
+    | Compacting
     | QueueChanged
     | Notice
     | SaveFailed

@@ -42,15 +42,15 @@ class Exchange:
     log_fault: Callable[[BaseException], None]
     token: CancellationToken
 
-    async def run(self, prompt: str, state: str) -> tuple[Outcome, str]:
-        """How it ended, and what went wrong in words. Everything that came of it is stored when this returns,
-        except after NotSaved, when it waits in the recorder.
+    async def run(self, prompt: str, instructions: str) -> tuple[Outcome, str]:
+        """How it ended, and what went wrong in words; `instructions` go behind the static ones. Everything that came of
+        it is stored when this returns, except after NotSaved, when it waits in the recorder.
 
         Raises asyncio.CancelledError when the task itself is cancelled, after storing what there was.
         """
         with capture_run_messages() as captured:
             try:
-                await self._run(prompt, state)
+                await self._run(prompt, instructions)
             except RunCancelled as cancelled:
                 return await self._settle(cancelled.all_messages(), Outcome.INTERRUPTED, "")
             except asyncio.CancelledError as cancelled:
@@ -74,11 +74,11 @@ class Exchange:
         cut = self.writer.turns and self.writer.turns[-1].status is TurnStatus.PARTIAL
         return (Outcome.PARTIAL if cut else Outcome.COMPLETE), ""
 
-    async def _run(self, prompt: str, state: str) -> None:
+    async def _run(self, prompt: str, instructions: str) -> None:
         # No history: the window puts it in front of every request, from the archive.
         async with self.agent.run_stream_events(
             prompt,
-            instructions=state,
+            instructions=instructions or None,
             cancellation_token=self.token,
             usage_limits=UsageLimits(request_limit=self.request_limit or None),
             capabilities=[self.writer, self.windowing, self.gate],

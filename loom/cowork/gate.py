@@ -74,7 +74,7 @@ class Gate(AbstractCapability[None]):
         decision = await self._approvals.ask(call.tool_call_id, call.tool_name, preview)
         if decision.allowed:
             if decision.always:
-                self._permissions.allow(preview)
+                self._permissions.allow(preview, wider=decision.wider)
             return ToolApproved()
         reason = f" They said: {decision.reason}" if decision.reason else ""
         return ToolDenied(f"The person said no; nothing was changed.{reason}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
-from loom.archive import ConversationStore, SearchHit, Turn
+from loom.archive import ConversationStore, Revision, SearchHit, Session, Turn
 
 Scope = Literal["session", "workspace", "all"]
 
@@ -17,37 +17,72 @@ class ArchiveRecall:
 
     store: ConversationStore
     workspace: str
-    session_id: Callable[[], str | None]
+    session: Callable[[], Session | None]
     overview: Callable[[], str]
     """The state's YAML and the totals, for `summary`."""
 
+    @property
+    def session_id(self) -> str | None:
+        session = self.session()
+        return session.id if session is not None else None
+
+    def reference(self) -> str:
+        session = self.session()
+        return session.reference if session is not None else ""
+
     async def search(self, query: str, scope: Scope, limit: int) -> Sequence[SearchHit]:
-        session_id = self.session_id()
+        session_id = self.session_id
         if session_id is None and scope == "session":
             return ()
-        page = await self.store.search(
-            query,
-            session_id=session_id if scope == "session" else None,
-            workspace=self.workspace if scope == "workspace" else None,
-            limit=limit,
-        )
+        page = await self.store.search(query, limit=limit, **self._within(scope))
         return page.hits
 
     async def turns(self, first: int, last: int) -> list[Turn]:
-        session_id = self.session_id()
+        session_id = self.session_id
         return [] if session_id is None else await self.store.get_range(session_id, first, last)
 
     async def tool_turns(self, name: str, limit: int) -> list[Turn]:
-        session_id = self.session_id()
+        session_id = self.session_id
         return [] if session_id is None else await self.store.find_tool_turns(session_id, name, limit)
 
+    async def tools(self) -> Sequence[str]:
+        return () if self.session_id is None else await self.store.find_tools(session_id=self.session_id)
+
     async def call(self, tool_call_id: str) -> Turn | None:
-        session_id = self.session_id()
+        session_id = self.session_id
         return None if session_id is None else await self.store.find_call(session_id, tool_call_id)
 
     async def summary(self) -> str:
         return self.overview()
 
     async def turn_count(self) -> int:
-        session_id = self.session_id()
+        session_id = self.session_id
         return 0 if session_id is None else await self.store.get_turn_count(session_id)
+
+    async def revisions(
+        self, hits: Sequence[SearchHit], query: str, scope: Scope
+    ) -> Mapping[tuple[str, int], Revision]:
+        # Its patterns take 80 ms to compile: the first search pays, not the first paint.
+        from loom.archive.search.revisions import Reading
+        from loom.state.revisions import revising_passages, settles_something
+
+        reading = Reading(revising_passages, settles_something)
+        return await self.store.find_revisions(hits, query, reading, **self._within(scope))
+
+    async def nearest(self, query: str, scope: Scope) -> Sequence[str]:
+        if self.session_id is None and scope == "session":
+            return ()
+        return await self.store.nearest_words(query, **self._within(scope))
+
+    def _within(self, scope: Scope) -> _Within:
+        return {
+            "session_id": self.session_id if scope == "session" else None,
+            "workspace": self.workspace if scope == "workspace" else None,
+        }
+
+
+class _Within(TypedDict):
+    """How the archive is told where to look."""
+
+    session_id: str | None
+    workspace: str | None

@@ -105,13 +105,14 @@ class SessionRecord:
         """Write the session to a file, in the form that its ending names (`.md`, `.json`, `.html`), mode 0600.
 
         A relative path is one in the workspace; none is a place in loom's home. Raises ExportError if it is there
-        already or cannot be written.
+        already, its folder is not, or it cannot be written.
         """
         from loom.interchange.export import export_session
 
         detail = self.require()
         turns = await self._store.get_range(detail.id, 1, detail.turn_count)
-        return await asyncio.to_thread(export_session, self._export_path(detail, path), detail, turns)
+        place = self._export_path(detail, path)
+        return await asyncio.to_thread(export_session, place, detail, turns, make_folder=not path)
 
     def _export_path(self, detail: SessionDetail, path: str) -> Path:
         if not path:

@@ -29,13 +29,14 @@ class Recorder:
         self._flush: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
         self._draft: tuple[int, Callable[[], Sequence[NewTurn]]] | None = None
+        self._order = asyncio.Lock()
         self.session_id: str | None = None
         self.unsaved: list[NewTurn] = []
         """Turns that could not be written, oldest first. While there are any, nothing else is written: turns
         are numbered in the order in which things happened."""
 
     async def store(self, turns: Sequence[NewTurn]) -> list[Turn]:
-        """The stored rows, durable when this returns.
+        """The stored rows, durable when this returns, announced in the order in which they are stored.
 
         Raises NotSaved when the archive cannot write; the turns are kept in `unsaved` for `retry`.
         """
@@ -43,12 +44,13 @@ class Recorder:
             return []
         if self.session_id is None:
             raise RuntimeError("a turn cannot be stored before its session")
-        if self.unsaved:
-            await self._keep(self.session_id, turns)
-            raise NotSaved("Earlier turns are not saved yet.", "Retry saving first.")
-        stored = await self._append(self.session_id, turns)
-        for turn in stored:
-            self._listener(TurnStored(turn))
+        async with self._order:
+            if self.unsaved:
+                await self._keep(self.session_id, turns)
+                raise NotSaved("Earlier turns are not saved yet.", "Retry saving first.")
+            stored = await self._append(self.session_id, turns)
+            for turn in stored:
+                self._listener(TurnStored(turn))
         return stored
 
     async def _append(self, session_id: str, turns: Sequence[NewTurn]) -> list[Turn]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loom.archive import ArchiveError, ConversationStore, Manifest
+from loom.context.fingerprints import Fingerprints
 from loom.cowork.events import Listener, SaveFailed
 from loom.cowork.recorder import NotSaved
 
@@ -17,6 +18,7 @@ class RequestLog:
         self._listener = listener
         self._session_id: str | None = None
         self._last = 0
+        self.fingerprints = Fingerprints()
         self.cache_read_share: float | None = None
         """Cached share of the last request's input, 0 to 1; None when the provider did not say."""
 
@@ -44,7 +46,7 @@ class RequestLog:
             return
         self.cache_read_share = min(1.0, cache_read_tokens / input_tokens)
         try:
-            await self._store.set_manifest_reported(self._session_id, self._last, input_tokens)
+            await self._store.set_manifest_reported(self._session_id, self._last, input_tokens, cache_read_tokens)
         except ArchiveError as error:
             self._listener(SaveFailed(error.what, error.todo))
             raise NotSaved(error.what, error.todo) from error

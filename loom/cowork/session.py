@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loom.archive import NewTurn, Turn
-from loom.archive.records import Session
+from loom.archive.records import Session, TurnKind
+from loom.context.edges import Ranges
 from loom.context.usage import WindowUsage
 from loom.cowork.approvals import Approvals
-from loom.cowork.contents import WindowContents
+from loom.cowork.beside import Beside, changed_words
+from loom.cowork.contents import WindowContents, usage_words
 from loom.cowork.events import (
     ApprovalAsked,
     Decision,
@@ -24,16 +27,20 @@ from loom.cowork.events import (
     SaveFailed,
     SessionOpened,
     StateChanged,
+    TurnStored,
     UsageChanged,
 )
 from loom.cowork.outbox import Outbox
+from loom.cowork.pinning import ModelPins, PinBoard
 from loom.cowork.recall_source import ArchiveRecall
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
+from loom.cowork.window_moves import WindowMoves
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
+from loom.state.model import Pin
 from loom.tools.permissions import Permissions
 from loom.tools.toolbox import build_toolbox
 
@@ -52,7 +59,16 @@ class CoworkSession:
     Every method belongs to the event loop's thread. What happens is told to `listener`, in order.
     """
 
-    def __init__(self, workbench: Workbench, workspace: Path, choice: ModelChoice, *, listener: Listener) -> None:
+    def __init__(
+        self,
+        workbench: Workbench,
+        workspace: Path,
+        choice: ModelChoice,
+        *,
+        listener: Listener,
+        trust_project: bool = False,
+    ) -> None:
+        """`trust_project` lets the model read the project's instructions without the person having been asked."""
         self._bench = workbench
         self._store = workbench.store
         self._tell = listener
@@ -66,23 +82,35 @@ class CoworkSession:
         self._approvals = Approvals(self._listener)
         self._outbox = Outbox(self._listener)
         self._recorder = Recorder(workbench.store, workbench.spool, self._listener)
+        self._moves = WindowMoves(workbench.store, self._record, self._recorder, self._listener, self._measure)
+        self._board = PinBoard(self._store, self._recorder, self._record, lambda: self._engine, self._pins_changed)
+        self.beside = Beside(
+            workspace, workbench.locations, workbench.counter.count, self._beside_changed, trusted=trust_project
+        )
+        """Memory and project instructions: what a person reads, answers and edits of them."""
         self._toolbox = build_toolbox(
             workspace,
             workbench.settings,
-            ArchiveRecall(self._store, str(workspace), lambda: self.session_id, self.state_yaml),
+            ArchiveRecall(self._store, str(workspace), lambda: self.session, self.state_yaml),
             workbench.counter.count,
+            pins=ModelPins(self._board),
+            memory=self.beside.memory_file,
+            window=lambda: usage_words(self.usage),
             forbidden=workbench.forbidden,
         )
         self._engine: Engine | None = None
         self._preparing: asyncio.Task[None] | None = None
         self._running: asyncio.Task[None] | None = None
         self._closing = False
-        self._compacting = False
+        self._moving: asyncio.Task[None] | None = None
         self._held = False  # a message waits until somebody tries again
 
     def _listener(self, event: Event) -> None:
         if isinstance(event, UsageChanged):
             self.usage = event.usage
+        elif isinstance(event, TurnStored):
+            # In the order in which they were stored: a pin may come in the middle of an exchange.
+            self._record.advance([event.turn])
         try:
             self._tell(event)
         except Exception as error:  # noqa: BLE001 - a front end that cannot draw must not cost the exchange a turn
@@ -151,8 +179,13 @@ class CoworkSession:
         self._listener(SessionOpened(detail.id, detail.reference, detail.title))
         self._listener(StateChanged(self.state))
         if self._engine is not None:
-            await self._engine.load(session_id)
+            await self._load(self._engine, session_id)
             self._measure()
+
+    async def _load(self, engine: Engine, session_id: str) -> None:
+        """Fill the window from the archive, with what is pinned."""
+        await engine.load(session_id)
+        await self._board.show(engine)
 
     async def prepare(self) -> None:
         """Build the agent (a second or so, in a thread) and load the window. Messages submitted meanwhile wait.
@@ -166,8 +199,10 @@ class CoworkSession:
     async def _prepare(self) -> None:
         try:
             engine = await asyncio.to_thread(self._build_engine)
+            await engine.learn_scale()
+            changed = await self._refresh_beside(engine)
             if self.session_id is not None:
-                await engine.load(self.session_id)
+                await self._load(engine, self.session_id)
         except LoomError as error:
             self.problem = error
             self._listener(Notice("error", str(error)))
@@ -176,8 +211,18 @@ class CoworkSession:
         self.choice = engine.choice
         if self.choice.note:
             self._listener(Notice("information", self.choice.note))
+        if changed:
+            self._listener(Notice("information", changed_words(changed)))
         self._measure()
         self._start_next()
+
+    async def _refresh_beside(self, engine: Engine) -> tuple[str, ...]:
+        """Read memory and project instructions again if they changed; which of the project's files did."""
+        refreshed = await self.beside.refresh()
+        for problem in refreshed.problems:
+            self._listener(Notice("warning", str(problem)))
+        engine.set_beside(self.beside)
+        return refreshed.changed
 
     def _build_engine(self) -> Engine:
         from loom.cowork.engine import build_engine
@@ -191,6 +236,7 @@ class CoworkSession:
             self._approvals,
             self._recorder,
             self._listener,
+            lambda: self.state,
         )
 
     async def set_model(self, name: str) -> None:
@@ -203,6 +249,8 @@ class CoworkSession:
         if self.busy:
             raise LoomError("An exchange is running.", "Interrupt it with Esc, then change the model.")
         self.choice = await asyncio.to_thread(choose_model, name, self._bench.settings)
+        if self._engine is not None and self._engine.provider_count is not None:
+            await self._engine.provider_count.stop()
         self._engine, self._preparing, self.problem = None, None, None
         if self.session_id is not None and not self.read_only:
             await self._store.update_model(self.session_id, self.choice.name)
@@ -228,7 +276,7 @@ class CoworkSession:
         """Stop the running exchange; False when none runs. What has arrived is kept."""
         if not self.busy or self._running is None or self._engine is None:
             return False
-        if self._compacting:
+        if self._running is self._moving:
             self._running.cancel()
         else:
             self._engine.cancel()
@@ -276,16 +324,22 @@ class CoworkSession:
     async def _answer(self, engine: Engine, prompt: Turn) -> None:
         self._listener(ExchangeStarted(prompt.exchange))
         # The state that goes with the exchange knows its prompt: a constraint holds from the answer to it on.
-        self._record.advance([prompt])
         self._listener(StateChanged(self.state))
+        if changed := await self._refresh_beside(engine):
+            await self._note(changed_words(changed))
         try:
             result = await engine.run(prompt, self.state_yaml(), self.session)
         except asyncio.CancelledError:
             self._listener(ExchangeEnded(prompt.exchange, Outcome.INTERRUPTED))
             raise
-        await self._settle_state(result.turns)
+        await self._settle_state()
         self._measure()
         self._listener(ExchangeEnded(prompt.exchange, result.outcome, result.error))
+
+    async def _note(self, words: str) -> None:
+        """A word of loom's own in the transcript. A failure is announced, and the note kept, by the recorder."""
+        with suppress(NotSaved):
+            await self._recorder.store([NewTurn(role="system", kind=TurnKind.NOTE, content=words)])
 
     async def _store_prompt(self, text: str) -> Turn:
         from loom.cowork.engine import prompt_turns
@@ -302,8 +356,7 @@ class CoworkSession:
         self._recorder.session_id = detail.id
         self._listener(SessionOpened(detail.id, detail.reference, detail.title))
 
-    async def _settle_state(self, turns: Sequence[Turn]) -> None:
-        self._record.advance(turns)
+    async def _settle_state(self) -> None:
         try:
             await self._record.refresh()
             await self._record.save_state()
@@ -313,6 +366,14 @@ class CoworkSession:
         self._listener(StateChanged(self.state))
 
     def _measure(self) -> None:
+        engine = self._engine
+        if engine is None:
+            return
+        self._read_gauge()
+        if engine.provider_count is not None:
+            engine.provider_count.ask(self._read_gauge)
+
+    def _read_gauge(self) -> None:
         if self._engine is not None:
             self._listener(UsageChanged(self._engine.usage(self.state_yaml(), self.session)))
 
@@ -327,7 +388,7 @@ class CoworkSession:
             self._start_next()
             return
         self._listener(Notice("information", f"Saved: {len(stored)} turns."))
-        await self._settle_state(stored)
+        await self._settle_state()
         last = stored[-1]
         if last.role == "user" and self._engine is not None and not self.busy:
             self._engine.begin()
@@ -335,7 +396,7 @@ class CoworkSession:
             self._running.add_done_callback(self._after_run)
             return
         if self._engine is not None and self.session_id is not None:
-            await self._engine.load(self.session_id)
+            await self._load(self._engine, self.session_id)
             self._measure()
         self._start_next()
 
@@ -349,7 +410,7 @@ class CoworkSession:
         """What the window holds now, exchange by exchange, and what moved its beginning."""
         exchanges = self._engine.exchanges() if self._engine is not None else ()
         marks = await self._store.get_window_marks(self.session_id) if self.session_id is not None else []
-        return WindowContents(exchanges, tuple(marks))
+        return WindowContents(exchanges, tuple(marks), self._engine.outlook() if self._engine is not None else None)
 
     def state_yaml(self) -> str:
         """The state as the model sees it."""
@@ -359,38 +420,75 @@ class CoworkSession:
 
     async def clear(self) -> None:
         """Empty the window. Every turn stays in the archive, found by recall and search."""
-        engine = self._idle_engine()
-        await self._begin_after(engine, engine.cleared_turn(self._record.require().turn_count))
+        await self._move(self._moves.clear(self._idle_engine()))
 
     async def compact(self, focus: str = "") -> None:
         """Put a summary that the model writes in the place of what the window holds. Raises LoomError if it cannot."""
-        engine = self._idle_engine()
-        self._compacting = True
-        self._running = asyncio.ensure_future(self._compact(engine, focus))
-        await asyncio.wait([self._running])
-        self._compacting = False
+        await self._move(self._moves.compact(self._idle_engine(), focus))
+
+    async def uncompact(self) -> None:
+        """Restore the window as it was before the last compaction; several in a row go back step by step. Raises
+        LoomError when there is none."""
+        await self._move(self._moves.uncompact(self._idle_engine()))
+
+    async def unclear(self) -> None:
+        """Restore the window as it was before it was last cleared. Raises LoomError when it was not."""
+        await self._move(self._moves.unclear(self._idle_engine()))
+
+    async def bring_back(self, ranges: Ranges) -> None:
+        """Put the exchanges of these turns, which left, into the window again until the budget pushes them out. Raises
+        LoomError, which says how many tokens are missing, when they do not fit."""
+        await self._move(self._moves.bring_back(self._idle_engine(), ranges))
+
+    async def _move(self, move: Coroutine[Any, Any, None]) -> None:
+        """Change the window while no exchange runs; messages wait meanwhile, `interrupt` stops it."""
+        moving = self._running = self._moving = asyncio.ensure_future(move)
+        await asyncio.wait([moving])
         self._start_next()
-        if self._running.cancelled():
-            raise LoomError("The compaction was stopped.", "The window stays as it was.")
-        self._running.result()
+        if moving.cancelled():
+            raise LoomError("That was stopped.", "The window stays as it was.")
+        moving.result()
 
-    async def _compact(self, engine: Engine, focus: str) -> None:
-        await self._begin_after(engine, await engine.summary_turn(focus, self._record.require().turn_count))
-
-    async def _begin_after(self, engine: Engine, turn: NewTurn) -> None:
-        """Store the turn that moves the window's beginning."""
-        engine.take(await self._recorder.store([turn]))
-        await self._record.refresh()
-        self._measure()
-
-    def _idle_engine(self) -> Engine:
+    def _require_writing(self) -> None:
         if self.read_only:
             raise ReadOnly("This session is open to read only.", "Fork it to go on from here.")
+
+    def _idle_engine(self) -> Engine:
+        self._require_writing()
         if self.busy:
             raise LoomError("An exchange is running.", "Wait for it, or interrupt it with Esc.")
         if self._engine is None:
             raise self.problem or LoomError("The model is still being made ready.", "Try again in a moment.")
         return self._engine
+
+    # What stays in the window whatever leaves it
+
+    async def pin_turn(self, turn_number: int) -> Pin:
+        """Keep this turn in the window. Raises NothingSaid, CannotPin, ReadOnly, NotSaved or an ArchiveError."""
+        self._require_writing()
+        return await self._board.pin_turn(turn_number)
+
+    async def pin_text(self, text: str) -> Pin:
+        """Keep these words in the window. Raises what `pin_turn` does."""
+        self._require_writing()
+        return await self._board.pin_text(text)
+
+    async def unpin(self, pin: Pin) -> None:
+        """Let it leave the window again. Raises what `pin_turn` does."""
+        self._require_writing()
+        await self._board.unpin(pin)
+
+    def _pins_changed(self) -> None:
+        self._listener(StateChanged(self.state))
+        if not self.busy:
+            # While an exchange runs, its own readings go on: the state that it was sent does not change.
+            self._measure()
+
+    def _beside_changed(self) -> None:
+        if self._engine is not None and not self.busy:
+            # While an exchange runs, what it was sent stands; the next one begins with what there is then.
+            self._engine.set_beside(self.beside)
+            self._measure()
 
     # The session as a thing
 
@@ -414,5 +512,7 @@ class CoworkSession:
         if self._running is not None and not self._running.done():
             self.interrupt()
             await asyncio.wait([self._running])
+        if self._engine is not None and self._engine.provider_count is not None:
+            await self._engine.provider_count.stop()
         if self.session_id is not None and not self.read_only:
             await self._store.release_lease(self.session_id)

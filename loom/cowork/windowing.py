@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import RetryModelRequest
-from pydantic_ai.messages import ModelResponse
-from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
+from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 from pydantic_ai.tools import RunContext
 
 from loom.context.assembly import Assembly
 from loom.context.manifests import manifest_of
+from loom.context.measure import schema_lines
 from loom.context.window import Window
 from loom.cowork.events import Listener, Notice, WindowTrimmed
 from loom.cowork.recorder import Recorder
 from loom.cowork.requests import RequestLog
-from loom.models.errors import is_overflow
+from loom.cowork.summarising import Summariser
+from loom.models.errors import is_overflow, overflow_limit
 
 
 class Windowing(AbstractCapability[None]):
@@ -26,6 +28,7 @@ class Windowing(AbstractCapability[None]):
     def __init__(
         self,
         window: Window,
+        summariser: Summariser,
         recorder: Recorder,
         requests: RequestLog,
         count: Callable[[str], int],
@@ -35,6 +38,7 @@ class Windowing(AbstractCapability[None]):
     ) -> None:
         super().__init__()
         self._window = window
+        self._summariser = summariser
         self._recorder = recorder
         self._requests = requests
         self._count = count
@@ -47,14 +51,29 @@ class Windowing(AbstractCapability[None]):
     async def prepare_model_request(
         self, ctx: RunContext[None], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        assembly = self._window.assemble(ctx.messages)
-        await self._record(assembly)
+        assembly = self._window.assemble(ctx.messages, leave_to=await self._sum_up())
+        await self._record(assembly, request_context.model_request_parameters)
         if assembly.notice:
             self._listener(Notice("warning", assembly.notice))
         return replace(request_context, messages=assembly.messages)
 
-    async def _record(self, assembly: Assembly) -> None:
+    async def _sum_up(self) -> int:
+        """Make the summary that the policy wants, if it wants one now. The turn up to which exchanges are to leave
+        because there is none; 0 for no such turn. Raises NotSaved."""
+        to_turn = self._summariser.wanted_to(self._window)
+        if not to_turn:
+            return 0
+        turn = await self._summariser.try_turn(self._window, to_turn)
+        if turn is None:
+            return to_turn
+        self._window.add(await self._recorder.store([turn]))
+        return 0
+
+    async def _record(self, assembly: Assembly, parameters: ModelRequestParameters) -> None:
         """Keep what the request was made of, and say what left the window for it. Raises NotSaved."""
+        instructions = _instructions(assembly.messages)
+        tools = schema_lines(parameters.function_tools)
+        digest = self._requests.fingerprints.digest(assembly.messages, instructions, tools)
         await self._requests.add(
             lambda session_id, request: manifest_of(
                 assembly,
@@ -63,6 +82,9 @@ class Windowing(AbstractCapability[None]):
                 exchange=self._exchange,
                 model_name=self._model_name,
                 window=self._window.budget.window,
+                instructions=instructions,
+                tools=tools,
+                digest=digest,
             )
         )
         receipt = assembly.receipt
@@ -82,9 +104,14 @@ class Windowing(AbstractCapability[None]):
     ) -> ModelResponse:
         if is_overflow(error) and not self._shrunk:
             self._shrunk = True
-            self._window.overflowed()
+            self._window.overflowed(overflow_limit(error))
             self._listener(
                 Notice("warning", "The provider says that this does not fit its window: sent once more, smaller.")
             )
             raise RetryModelRequest from error
         raise error
+
+
+def _instructions(messages: Sequence[ModelMessage]) -> str:
+    newest = messages[-1] if messages else None
+    return (newest.instructions or "") if isinstance(newest, ModelRequest) else ""

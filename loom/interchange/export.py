@@ -48,25 +48,35 @@ def render(session: Session, turns: Iterable[Turn], form: Form) -> Iterator[str]
 
 
 def export_session(
-    path: Path, session: Session, turns: Iterable[Turn], *, form: Form | None = None, force: bool = False
+    path: Path,
+    session: Session,
+    turns: Iterable[Turn],
+    *,
+    form: Form | None = None,
+    force: bool = False,
+    make_folder: bool = False,
 ) -> Path:
-    """Write the session to `path` (mode 0600, folders made), in the given form or the one its ending names; the path.
+    """Write the session to `path` (mode 0600), in the given form or the one its ending names; the path.
 
-    Raises ExportError if the file is there already (unless `force`) or cannot be written; then nothing is left.
+    Raises ExportError if the file is there already (unless `force`), its folder is not (unless `make_folder`: a
+    mistyped path must not become a folder) or it cannot be written; then nothing is left.
     """
     chosen = form or form_of(path)
     if path.exists() and not force:
         raise ExportError(f"{path} is there already.", "Name another file, or remove it first.")
-    return write_private(path, render(session, turns, chosen))
+    return write_private(path, render(session, turns, chosen), make_folder=make_folder)
 
 
-def write_private(path: Path, pieces: Iterable[str]) -> Path:
-    """Write the pieces to `path` (mode 0600, folders made), in the place of what was there; the path.
+def write_private(path: Path, pieces: Iterable[str], *, make_folder: bool = False) -> Path:
+    """Write the pieces to `path` (mode 0600), in the place of what was there; the path.
 
     Raises ExportError if it cannot be written; then what was there is as it was.
     """
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if make_folder:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        elif not path.parent.exists():
+            raise ExportError(f"There is no folder {path.parent}.", "Make it first, or name another file.")
         _write(path, pieces)
     except OSError as error:
         raise ExportError(f"{path} cannot be written: {error.strerror or error}.") from error

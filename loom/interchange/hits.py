@@ -25,7 +25,7 @@ def export_hits(folder: Path, query: str, hits: Sequence[SearchHit], when: datet
         if not path.exists():
             break
         path = folder / f"{name}-{number}.md"
-    return write_private(path, hits_page(query, hits, when))
+    return write_private(path, hits_page(query, hits, when), make_folder=True)
 
 
 def hits_page(query: str, hits: Sequence[SearchHit], when: datetime) -> Iterator[str]:

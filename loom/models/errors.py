@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import socket
 import ssl
 from collections.abc import Iterator
@@ -91,6 +92,29 @@ def is_overflow(exc: BaseException) -> bool:
         if refused and any(said in words for said in _OVERFLOW_WORDS):
             return True
     return False
+
+
+_LIMITS = (
+    re.compile(r"maximum context length (?:is|of) (\d[\d,]{2,})"),
+    re.compile(r"max_model_len\D{0,20}(\d{3,})"),
+    re.compile(r"['\"]n_ctx['\"]: ?(\d{3,})"),
+    re.compile(r"available context size \((\d{3,})"),
+    re.compile(r"tokens > (\d{3,}) maximum"),
+    re.compile(r"maximum number of tokens(?: allowed)? \(?(\d{3,})"),
+    re.compile(r"context (?:window|size|limit|length)(?: of| is|:)? (\d{3,}) ?tokens"),
+)
+"""How OpenAI, vLLM, llama.cpp (two ways), Anthropic, Google and others name the size of the window."""
+
+
+def overflow_limit(exc: BaseException) -> int | None:
+    """The model's context window in tokens as an overflow error names it; None if it does not."""
+    for error in _chain(exc):
+        if isinstance(error, pai.ModelAPIError):
+            words = f"{error.message} {error.body}".lower()
+            for limit in _LIMITS:
+                if found := limit.search(words):
+                    return int(found[1].replace(",", ""))
+    return None
 
 
 def explain_error(exc: BaseException, choice: ModelChoice) -> ModelError:

@@ -36,11 +36,17 @@ CHARS_PER_TOKEN = 4
 ATTACHMENT_TOKENS = 1_000
 """What an image or another attachment counts as; real models charge 85 to some 1,600 for an image."""
 
+_STATE = "<loom-state>"
+"""How a part begins that holds the session state, which may have paragraphs of its own."""
+
 _APPENDED = re.compile(
     r"\s*(?:\[(?:system:|loom\b|hint:|recall|this may refer to turns|t\d[^\]\n]{0,40} left the window)|<loom\b)",
     re.IGNORECASE,
 )
-"""How a paragraph begins that loom put behind (or before) the person's own words: a hint, pins."""
+"""How a paragraph begins that loom put behind (or before) the person's own words: a hint, a receipt."""
+
+_PINS = "<loom-pins>"
+"""How a part begins that holds pins, which have paragraphs of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +119,9 @@ def _texts(items: Iterable[UserContent]) -> Iterable[str]:
 
 
 def _own_words(text: str) -> str:
-    """The text without the paragraphs that loom put around it."""
+    """The text without the paragraphs that loom put around it; of the session state and of pins, nothing."""
+    if text.startswith((_STATE, _PINS)):
+        return ""
     paragraphs = text.split("\n\n")
     while paragraphs and _APPENDED.match(paragraphs[-1]):
         paragraphs.pop()

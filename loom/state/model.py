@@ -16,6 +16,7 @@ MAX_PENDING_CALLS = 32
 MAX_FOCUS_CHARS = 100
 
 FileAction = Literal["created", "edited", "deleted"]
+PinnedBy = Literal["person", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,12 @@ class ErrorResolved:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
+    """What stays in front of the model; one a turn."""
+
     text: str
     turn: int
+    """The pinned turn; for words that are no turn, the note that pinned them."""
+    by: PinnedBy = "person"
 
 
 @dataclass(frozen=True, slots=True)

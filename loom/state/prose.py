@@ -50,8 +50,9 @@ _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|z\.\s?b|d\.\s?h|bzw|ca|nr|
 _END = re.compile(r"[.!?…]+[)\"'”’»]*(?=\s|$)|[。！？]+[」』)]*")
 _ASKED = re.compile(r"[?？]\W*$|[吗呢]\W*$|か[。.]?$")
 _ASKING = re.compile(
-    r"\W*(?:¿|(?:so |and |but |ok |hm+,? )?(?:why|what|how|where|which|who|whose|should|shall|does|did|is|are|was|were"
-    r"|can|could|would|do(?! not\b| n't\b)|am|has|isn't|aren't|doesn't|didn't)\b(?!')"
+    # A quoted subject is none: "`x` is forbidden" asks nothing.
+    rf"[^\w{_HOLE}]*(?:¿|(?:so |and |but |ok |hm+,? )?(?:why|what|how|where|which|who|whose|should|shall|does|did"
+    r"|is|are|was|were|can|could|would|do(?! not\b| n't\b)|am|has|isn't|aren't|doesn't|didn't)\b(?!')"
     r"|warum|wieso|weshalb|soll(?:en|ten)? (?:wir|ich)|pourquoi|est-ce|faut-il|por qu[eé]\b|perch[eé]\b"
     r"|なぜ|为什么|为何)",
     re.IGNORECASE,
@@ -82,6 +83,16 @@ def sentences(message: str) -> Iterator[Sentence]:
         message = f"{message[:half]}\n\n{message[-half:]}"
     for paragraph in _joined(_own_lines(message)):
         yield from _split(paragraph)
+
+
+def own_words(message: str) -> str:
+    """What `sentences` reads of a message, in its own case: a line for each paragraph, every quoted character
+    replaced."""
+    if len(message) > _MAX_TEXT_CHARS:
+        half = _MAX_TEXT_CHARS // 2
+        message = f"{message[:half]}\n\n{message[-half:]}"
+    paragraphs = (_QUOTED.sub(lambda quoted: _HOLE * len(quoted[0]), text) for text in _joined(_own_lines(message)))
+    return "\n".join(paragraphs)
 
 
 def _own_lines(message: str) -> Iterator[str]:

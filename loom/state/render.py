@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from loom.state.commands import looks_only
 from loom.state.entries import clip
 from loom.state.model import Constraint, ErrorResolved, SessionState
+
+if TYPE_CHECKING:
+    import yaml
 
 MAX_TOKENS = 1_000
 
@@ -17,6 +22,9 @@ _COMMAND_CHARS = 240
 _PATH_CHARS = 160
 _TEXT_CHARS = 300
 _SHORT_CHARS = 100
+
+_LINE_BREAKS = re.compile("[\x85\u2028\u2029]")
+"""Beside the usual ones, as YAML 1.1 has it."""
 
 _Value = str | dict[str, object]
 _Document = dict[str, list[_Value]]
@@ -65,8 +73,8 @@ def to_yaml(
     always.
 
     Too much leaves by rule: old commands (those that only looked first), files, errors and decisions, a few
-    of each before more of any; then long constraints and pins are shown by their first 100 characters; then
-    the oldest constraints leave, and the oldest pins last; then the focus and the session's own line are
+    of each before more of any; then long constraints are shown by their first 100 characters (pins always are);
+    then the oldest constraints leave, and the oldest pins last; then the focus and the session's own line are
     cut. Only a limit under about 120 tokens cannot be kept.
     """
     document = _document(state)
@@ -77,8 +85,7 @@ def to_yaml(
     for section, floor in _LEAVES:
         size, text = _shrink(document, section, floor, focus, line, max_tokens, count, size, text)
     if size > max_tokens:
-        short = _document(state, _SHORT_CHARS)
-        document["constraints"], document["pins"] = short["constraints"], short["pins"]
+        document["constraints"] = _document(state, _SHORT_CHARS)["constraints"]
         text = _text(document, focus, line)
         size = count(text)
     for section, floor in _LEAVES_LAST:
@@ -129,7 +136,8 @@ def _document(state: SessionState, chars: int = _TEXT_CHARS) -> _Document:
         "commands": [
             {"command": clip(c.command, _COMMAND_CHARS), "exit_code": c.exit_code, "turn": c.turn} for c in commands
         ],
-        "pins": [f"{clip(p.text, chars)} (turn {p.turn})" for p in state.pins],
+        # Their words stand in the window; this says that they are pinned.
+        "pins": [f"{clip(p.text, _SHORT_CHARS)} (turn {p.turn})" for p in state.pins],
     }
 
 
@@ -201,4 +209,21 @@ def _dump(value: object) -> str:
     import yaml  # 30 ms that the first paint does not wait for
 
     # No line folding: PyYAML's own loses nothing, but it would cost tokens.
-    return yaml.safe_dump(value, allow_unicode=True, sort_keys=False, default_flow_style=False, width=1_000_000)
+    return yaml.dump(
+        value, Dumper=_dumper(), allow_unicode=True, sort_keys=False, default_flow_style=False, width=1_000_000
+    )
+
+
+@cache
+def _dumper() -> type[yaml.SafeDumper]:
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        """Quotes what PyYAML writes as a line break and reads back as a blank."""
+
+    def represent(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+        style = '"' if _LINE_BREAKS.search(text) else None
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+    Dumper.add_representer(str, represent)
+    return Dumper

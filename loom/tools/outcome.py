@@ -15,6 +15,9 @@ class Effect(StrEnum):
 
     READ = "read"
     """Changes nothing: runs by itself."""
+    KEEP = "keep"
+    """Changes only what loom itself keeps (pins, memory), in a way that the person sees and can undo: runs by
+    itself."""
     WRITE = "write"
     """Changes files inside the workspace: asks, and shows the diff."""
     EXECUTE = "execute"
@@ -29,11 +32,11 @@ class ToolFailure(LoomError):
 class ToolOutcome:
     """The result of a call that ran.
 
-    `facts` is small JSON kept beside the output, never sent to the model; cards, diffs and the state
-    are made of it. Keys in use: `path` (relative to the workspace, `/` separated), `action`
-    (`read`, `created`, `edited`, `listed`, `searched`), `added` and `removed` (lines), `diff` (unified diff text),
-    `command`, `exit_code`, `timed_out`, `duration_ms`, `truncated`, `commit` and `subject` (a git
-    commit that was made), `matches` (count), `lines` (count).
+    `facts` is small JSON kept beside the output, never sent to the model; cards, diffs and the state are made of it.
+    Keys in use: `path` (relative to the workspace, `/` separated), `action` (`read`, `created`, `edited`, `listed`,
+    `searched`, `pinned`, `unpinned`, `remembered`), `added` and `removed` (lines), `diff` (unified diff text),
+    `command`, `exit_code`, `timed_out`, `duration_ms`, `truncated`, `commit` and `subject` (a git commit that was
+    made), `matches` (count), `lines` (count).
     """
 
     content: str
@@ -61,6 +64,11 @@ class Preview:
     """Equal keys are allowed together; kept for the session only."""
     warning: str = ""
     """Why this one is dangerous, if it is (`deletes files recursively`)."""
+    wider_scope: str = ""
+    """What a second, wider "always" would allow, in words and exactly: `every command that begins with "git status"`.
+    Empty when there is none; never there for what is dangerous."""
+    wider_key: str = ""
+    """As `scope_key`, for the wider scope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +83,6 @@ class ToolSpec:
     function: Callable[..., Awaitable[ToolOutcome]]
     effect: Effect
     preview: Callable[[Mapping[str, Any]], Awaitable[Preview | None]] | None = None
-    """Required unless the effect is READ: given the validated arguments. Raises ToolFailure when the
+    """Required unless the effect is READ or KEEP: given the validated arguments. Raises ToolFailure when the
     call cannot work (no such file, no unique match), so that nobody is asked about nothing. None means that this
     very call changes nothing (`git status`) and runs by itself."""

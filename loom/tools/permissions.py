@@ -11,13 +11,16 @@ class Permissions:
 
     def needs_asking(self, spec: ToolSpec, preview: Preview | None) -> bool:
         """Whether a person must say yes to this call first. A call that changes nothing (no preview) never asks."""
-        if spec.effect is Effect.READ or preview is None:
+        if spec.effect in (Effect.READ, Effect.KEEP) or preview is None:
             return False
-        return preview.scope_key not in self._allowed
+        return preview.scope_key not in self._allowed and preview.wider_key not in self._allowed
 
-    def allow(self, preview: Preview) -> None:
-        """Let everything in the preview's scope run from now on."""
-        self._allowed[preview.scope_key] = preview.scope
+    def allow(self, preview: Preview, *, wider: bool = False) -> None:
+        """Let everything in the preview's scope run from now on, or in its wider one where it has one."""
+        if wider and preview.wider_key:
+            self._allowed[preview.wider_key] = preview.wider_scope
+        else:
+            self._allowed[preview.scope_key] = preview.scope
 
     @property
     def allowed(self) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
 """A program in a session of its own, from its start to the end of its whole process group.
 
-If loom itself is ended without a chance to tidy up (kill -9, SIGTERM), Linux asks the program to end (SIGTERM). The
-limits of that: it reaches only the program itself, not what that started (of `make; echo done` the shell, not make);
-neither one that ignores SIGTERM nor one that runs as somebody else (sudo); elsewhere than on Linux, none.
+If loom itself is ended without a chance to tidy up (kill -9), Linux asks the program to end (SIGTERM) in the same
+moment, and the warden (`loom.tools.warden`) ends its whole process group, on every system. What left the group
+(`setsid`, a daemon) ends with it on Linux, where it is found by a mark in its environment; neither reaches what runs
+as somebody else (sudo).
 """
 
 import asyncio
@@ -17,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loom.tools import warden_process
 from loom.tools.offloop import settled
+from loom.tools.warden import MARK, new_mark, the_warden
 
 GRACE = 2.0
 """Seconds between the request to end and the end."""
@@ -55,15 +58,17 @@ async def run_program(
     says whether it wants more.
 
     When the time (`seconds`) is up, when `take` has enough, or when the caller is cancelled, the process group is asked
-    to end and after GRACE killed; this returns (or raises CancelledError) after its end. A process that makes itself a
-    session of its own leaves the group and is not followed. Raises OSError if the program cannot be started.
+    to end and after GRACE killed; this returns (or raises CancelledError) after its end. A process that left the group
+    (`setsid`) ends too then, if it can be found; one that a finished program left is a daemon, and is let live. Raises
+    OSError if the program cannot be started.
     """
     began = time.monotonic()
     read_end, write_end = os.pipe()
     output = _Output(read_end, take)
+    mark = new_mark()
     try:
-        process = await _start(command, folder, environment, write_end)
-        group = _Group(process)
+        process = await _start(command, folder, {**environment, MARK: mark}, mark, write_end)
+        group = _Group(process, mark)
         try:
             timed_out = not await group.ended_within(seconds, output.enough)
             left_behind = await group.lingers(output.at_end) if group.leader.done() else False
@@ -79,8 +84,9 @@ async def run_program(
 
 
 async def _start(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str], output: int
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], mark: str, output: int
 ) -> asyncio.subprocess.Process:
+    the_warden.start()
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
             *command,
@@ -90,33 +96,34 @@ async def _start(
             stdout=output,
             stderr=output,
             start_new_session=True,
-            preexec_fn=_ends_with_loom(),
+            preexec_fn=_ends_with_loom(mark),
         )
     )
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
-        await settled(_end_at_once(starting))
+        await settled(_end_at_once(starting, mark))
         raise
     finally:
         # After the child has its copy: from here on the end of the output is the end of its writers.
         os.close(output)
 
 
-def _ends_with_loom() -> Callable[[], None] | None:
-    """What a new process does before it becomes the program, so that it ends with loom; None where that is unknown.
+def _ends_with_loom(mark: str) -> Callable[[], None]:
+    """What a new process does before it becomes the program, so that it ends with loom.
 
-    "With loom" is in truth: with the thread that starts it. asyncio starts programs in the event loop's own thread,
-    which lives as long as they may run; never call this from a worker thread.
+    For Linux "with loom" is in truth: with the thread that starts it. asyncio starts programs in the event loop's own
+    thread, which lives as long as they may run; never call this from a worker thread.
     """
     prctl = _prctl()
-    if prctl is None:
-        return None
     parent = os.getpid()
+    tell = the_warden.tell_of_itself(mark)
 
     # Between fork and exec, where a lock of another thread would never be let go: nothing here takes or imports any.
     def ask() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGTERM.value, 0, 0, 0)
+        tell()
+        if prctl is not None:
+            prctl(_PR_SET_PDEATHSIG, signal.SIGTERM.value, 0, 0, 0)
         if os.getppid() != parent:  # loom was gone before it was asked for
             os._exit(1)
 
@@ -135,16 +142,17 @@ def _prctl() -> Callable[..., int] | None:
     return prctl
 
 
-async def _end_at_once(starting: "asyncio.Future[asyncio.subprocess.Process]") -> None:
+async def _end_at_once(starting: "asyncio.Future[asyncio.subprocess.Process]", mark: str) -> None:
     with contextlib.suppress(OSError):
-        await _Group(await starting).end()
+        await _Group(await starting, mark).end()
 
 
 class _Group:
     """A running program and all that it started and that stayed in its process group."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, mark: str) -> None:
         self._id = process.pid
+        self._mark = mark
         self.leader = asyncio.ensure_future(process.wait())
 
     async def ended_within(self, seconds: float, enough: "asyncio.Future[None]") -> bool:
@@ -161,9 +169,17 @@ class _Group:
         return not await self._gone_within(LINGER / 4)
 
     async def end(self) -> None:
-        """Ask all of them to end, then make them."""
-        if self.leader.done() and not self._alive():
-            return
+        """Ask all of them to end, then make them; nothing is watched afterwards."""
+        try:
+            cut = not self.leader.done()
+            if cut or self._alive():
+                await self._end_group()
+            if cut:
+                await asyncio.to_thread(warden_process.end, (), {self._mark})
+        finally:
+            the_warden.forget(self._id)
+
+    async def _end_group(self) -> None:
         self._send(signal.SIGTERM)
         if not await self._gone_within(GRACE):
             self._send(signal.SIGKILL)

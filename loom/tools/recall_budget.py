@@ -2,7 +2,7 @@
 always shown."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loom.tools.recall_text import Counter, Recalled
 
@@ -81,10 +81,12 @@ def _cuts(turns: Sequence[Recalled], budget: int) -> Iterator[tuple[int, _Cut]]:
     yield from ((index, _to(SHORT)) for index in worst_first)
     yield from ((index, _nothing) for index in worst_first[:-1])
     last = worst_first[-1:] or last_talk or tools[-1:]
+    yield from ((index, _without_note) for index in last)
     size = budget * _CHARS_PER_TOKEN
     while size > SMALLEST:
         size = max(SMALLEST, size * 3 // 4)
         yield from ((index, _to(size)) for index in last)
+    yield from ((index, Recalled.with_short_head) for index in last)
 
 
 def _to(chars: int) -> _Cut:
@@ -93,6 +95,10 @@ def _to(chars: int) -> _Cut:
         return turn if length <= chars else turn.around_match(chars)
 
     return cut
+
+
+def _without_note(turn: Recalled) -> Recalled:
+    return replace(turn, note="")
 
 
 def _nothing(turn: Recalled) -> None:

@@ -1,9 +1,10 @@
 """What a search found, ready to be shown: where the match is, what stands beside it, which turns belong together."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from loom.archive.records import SearchHit, Turn, TurnKind
+from loom.archive.records import Revision, SearchHit, Turn, TurnKind
 from loom.text import storable
 from loom.tools.recall_text import Recalled, made_head, recalled
 
@@ -37,6 +38,19 @@ def from_elsewhere(hit: SearchHit, rank: int) -> Recalled:
         rank=rank,
         from_tool=hit.role == "tool",
         session=hit.session_reference,
+    )
+
+
+def revised(turn: Recalled, hit: SearchHit, revision: Revision | None) -> Recalled:
+    """The turn with a pointer to the later message that takes it back, if there is one."""
+    if revision is None:
+        return turn
+    where = "" if revision.session_id == hit.session_id else f" in session {revision.session_reference}"
+    when = revision.created_at[:10]
+    return replace(
+        turn,
+        head=f"{turn.head}; see also T{revision.turn_number}{where}: later decision on the same subject",
+        note=f"[T{revision.turn_number}{where}, {when}: {short(revision.passage, 200)}]",
     )
 
 
@@ -90,6 +104,6 @@ def ranges(numbers: Sequence[int]) -> str:
     return ", ".join(words) + (f" and {len(spans) - 4} more ranges" if len(spans) > 4 else "")
 
 
-def short(text: str) -> str:
-    line = " ".join(text.split())
-    return f"“{line if len(line) <= 100 else line[:99] + '…'}”"
+def short(text: str, limit: int = 100) -> str:
+    line = " ".join(storable(text).split())
+    return f"“{line if len(line) <= limit else line[: limit - 1] + '…'}”"

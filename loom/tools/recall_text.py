@@ -12,6 +12,8 @@ MAX_NAME = 80
 MAX_ARGUMENT = 120
 MAX_ARGUMENTS = 300
 """Characters of a tool's name, of one argument, and of all arguments of a call, in a head."""
+SHORT_HEAD = 40
+"""Characters of a head where there is room for no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class Recalled:
     """The part of `text` that is shown; None is its end."""
     session: str = ""
     """Reference of another session than the one that asks."""
+    note: str = ""
+    """One line of our own below the text, such as where it was taken back later."""
 
     @property
     def is_cut(self) -> bool:
@@ -48,6 +52,10 @@ class Recalled:
         start = max(0, min(middle - chars // 2, len(self.text) - chars))
         return replace(self, start=start, stop=start + chars)
 
+    def with_short_head(self) -> "Recalled":
+        """With no more of its head than the turn and how it begins: a tool may have any name."""
+        return self if len(self.head) <= SHORT_HEAD else replace(self, head=self.head[:SHORT_HEAD] + "…")
+
     def written(self) -> str:
         """The head, and the shown part indented below it: no line of it can be taken for another turn's head."""
         stop = len(self.text) if self.stop is None else min(self.stop, len(self.text))
@@ -60,6 +68,8 @@ class Recalled:
             lines[-1] += "…" if stop < len(self.text) else ""
         if self.is_cut:
             lines.append(f"  {self._how_cut(stop)}")
+        if self.note:
+            lines.append(f"  {self.note}")
         return "\n".join([self.head, *lines])
 
     def _how_cut(self, stop: int) -> str:
@@ -100,7 +110,8 @@ def head_of(turn: Turn, arguments: Mapping[str, Any] | str | None = None) -> str
 
 def made_head(number: int, who: str, created_at: str, *notes: str) -> str:
     when = created_at[:16].replace("T", " ")
-    return f"[Turn {number}] {who} ({', '.join([when, *filter(None, notes)])})"
+    # A tool's name, an argument's or a title may hold line breaks; a head is one line.
+    return " ".join(f"[Turn {number}] {who} ({', '.join([when, *filter(None, notes)])})".split())
 
 
 def _arguments(arguments: Any, limit: int | None) -> str:

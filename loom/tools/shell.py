@@ -9,6 +9,7 @@ from typing import Any
 from loom.config import Settings
 from loom.text import storable
 from loom.tools.capture import Capture
+from loom.tools.command_prefix import prefix_of
 from loom.tools.danger import danger_of_command
 from loom.tools.environment import environment_for_commands
 from loom.tools.outcome import Preview, ToolFailure, ToolOutcome
@@ -49,13 +50,19 @@ class Shell:
     async def preview(self, arguments: Mapping[str, Any]) -> Preview:
         """The command exactly as it will run, the time it may take and where."""
         command, seconds = self._checked(arguments["command"], arguments.get("timeout_seconds", 0))
+        root = self._workspace.root
+        prefix = prefix_of(command, root)
         return Preview(
-            title=f"Run a command (at most {seconds:,} s, in {self._workspace.root})",
+            title=f"Run a command (at most {seconds:,} s, in {root})",
             body=command,
             kind="command",
             scope="shell commands that are exactly this one",
-            scope_key=f"shell:{self._workspace.root}\0{command}",
-            warning=danger_of_command(command, self._workspace.root),
+            scope_key=f"shell:{root}\0{command}",
+            warning=danger_of_command(command, root),
+            wider_scope=f"every shell command that begins with `{prefix}`, without operators and warnings"
+            if prefix
+            else "",
+            wider_key=f"shell-prefix:{root}\0{prefix}" if prefix else "",
         )
 
     def _checked(self, command: str, seconds: int) -> tuple[str, int]:

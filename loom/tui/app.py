@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic
@@ -13,16 +14,22 @@ from textual import on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
+from textual.timer import Timer
 
 from loom.archive.errors import AmbiguousReference, LeaseHeld, UnknownReference
+from loom.archive.records import Session
+from loom.archive.unsent import Unsent
 from loom.config import Settings
+from loom.cowork.past_requests import PastRequests
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.suggesting import suggest_models
 from loom.tui.age import utc_now
 from loom.tui.commands import Call
+from loom.tui.drafts import KEEP_SECONDS, DraftKeeper
 from loom.tui.guard import TerminalGuard
 from loom.tui.opening import Opener, open_workbench
+from loom.tui.origin import origin_in_words
 from loom.tui.screens.archive import ArchiveScreen, ForkAt, JumpTo, PinTurn
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.chat_commands import GoTo
@@ -31,8 +38,11 @@ from loom.tui.screens.choose_model import ChooseModelScreen
 from loom.tui.screens.held import Held, HeldScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import NewSession, OpenSession, PickerResult, PickerScreen, Quit
+from loom.tui.screens.trust import TrustScreen
 from loom.tui.screens.usage import UsageScreen
+from loom.tui.terminal import Terminal, TerminalLost
 from loom.tui.themes import THEMES
+from loom.tui.view import View, keep_view, load_view
 from loom.tui.widgets.usage_table import usage_report
 
 if TYPE_CHECKING:
@@ -40,6 +50,11 @@ if TYPE_CHECKING:
     from loom.cowork.workbench import Workbench
 
 Target = NewSession | OpenSession
+
+QUIT_SECONDS = 2.0
+"""Ctrl+C leaves when it comes twice within this."""
+LOOK_SECONDS = 2.0
+"""How often loom looks whether the terminal is still there; most that close say so themselves."""
 
 
 class LoomLook(App[None]):
@@ -52,8 +67,10 @@ class LoomLook(App[None]):
         Binding("ctrl+q", "quit", "Quit", key_display="^Q", tooltip="Leave loom; everything is kept", priority=True)
     ]
 
-    def __init__(self, theme: str = "loom-dark") -> None:
-        super().__init__()
+    def __init__(self, theme: str = "loom-dark", *, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__(driver_class=Terminal)
+        self._clock = clock
+        self._quit_asked_at = -QUIT_SECONDS
         self._guard = TerminalGuard()
         for each in THEMES:
             self.register_theme(each)
@@ -61,6 +78,19 @@ class LoomLook(App[None]):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._guard]
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C where nothing is selected that it could copy: clear what is being written, else stop what runs, else
+        leave, when it comes twice."""
+        screen = self.screen
+        if isinstance(screen, ChatScreen) and screen.stop():
+            return
+        now = self._clock()
+        if now - self._quit_asked_at < QUIT_SECONDS:
+            self.run_worker(self.action_quit(), group="end", exit_on_error=False)
+            return
+        self._quit_asked_at = now
+        self.notify("Press Ctrl+C again to quit.", markup=False, timeout=QUIT_SECONDS)
 
 
 class LoomApp(LoomLook):
@@ -75,24 +105,33 @@ class LoomApp(LoomLook):
         wanted_model: str = "",
         resume: str | None = None,
         fresh: bool = False,
+        trust_project: bool = False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """`wanted_model` goes before the settings. `resume` is a session reference; `fresh` starts a new session
-        without asking; otherwise the picker opens if the workspace has sessions. `clock` gives seconds, for the
+        without asking; otherwise the picker opens if the workspace has sessions. `trust_project` lets the model read
+        the project's instructions without asking. `clock` gives seconds, for the
         throbber and the key guard."""
-        super().__init__(settings.theme)
+        super().__init__(settings.theme, clock=clock)
         self._locations = locations
         self._settings = settings
         self._workspace = workspace
         self._wanted = wanted_model or settings.model
         self._resume = resume
         self._fresh = fresh
+        self._trust_project = trust_project
+        self._asked = False
         self._bench: Workbench | None = None
         self._session: CoworkSession | None = None
-        self._clock = clock
         self._chat = ChatScreen(workspace, clock=clock)
-        self._drafts: dict[str, str] = {}
-        self._closed = False
+        self._unsent = Unsent(locations.unsent)
+        self._keeper: DraftKeeper | None = None
+        self._view = View()
+        self._draft_timer: Timer | None = None
+        self._draft_failed = False
+        self._draft_kept: asyncio.Task[None] | None = None
+        self._shutting: asyncio.Task[None] | None = None
+        self._exit_code = 0
 
     # --- start and stop --------------------------------------------------------------------------------------
 
@@ -100,10 +139,14 @@ class LoomApp(LoomLook):
         self.push_screen(self._chat)
         # Everything heavy begins when the first picture is on the terminal.
         self._chat.call_after_refresh(self._begin)
+        if isinstance(self._driver, Terminal):
+            self.set_interval(LOOK_SECONDS, self._look_at_terminal)
 
     @work(group="open", exit_on_error=False)
     async def _begin(self) -> None:
         try:
+            self._view = await asyncio.to_thread(load_view, self._locations.view)
+            self._chat.like_panel(self._view.state_panel)
             bench = await open_workbench(self._locations, self._settings)
             self._bench = bench
             self.run_worker(bench.back_up(), group="backup", exit_on_error=False)
@@ -144,46 +187,145 @@ class LoomApp(LoomLook):
     async def action_quit(self) -> None:
         """Store what runs, give the session up, close the archive, leave."""
         await self._shut()
-        self.exit()
+        self.exit(return_code=self._exit_code)
+
+    def end(self, exit_code: int) -> None:
+        """Leave with this exit code as soon as what runs is stored: nobody is asked and nothing can be answered."""
+        self._exit_code = exit_code
+        self._chat.leaving()
+        self.run_worker(self.action_quit(), group="end", exit_on_error=False)
+
+    def _look_at_terminal(self) -> None:
+        if isinstance(self._driver, Terminal) and not self._driver.is_there:
+            self._driver.lose()
+
+    @on(TerminalLost)
+    def _terminal_lost(self) -> None:
+        if not self._exit_code:
+            self.end(128 + signal.SIGHUP)
 
     async def on_unmount(self) -> None:
         await self._shut()
 
     async def _shut(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
+        """Close everything, once; whoever asks later waits for the same end."""
+        if self._shutting is None:
+            self._shutting = asyncio.ensure_future(self._close_all_of_it())
+        await asyncio.shield(self._shutting)
+
+    async def _close_all_of_it(self) -> None:
+        await self._keep_draft()
         if self._session is not None:
             await self._session.close()
+            # A message that could not be stored any more stands there again.
+            await self._keep_draft()
         if self._bench is not None:
             await self._bench.close()
+
+    @property
+    def left(self) -> Session | None:
+        """The session that was open last; None when nothing was said."""
+        return self._session.session if self._session is not None else None
+
+    # --- what is being written -------------------------------------------------------------------------------
+
+    @on(ChatScreen.DraftChanged)
+    def _draft_changed(self) -> None:
+        if self._draft_timer is None:
+            self._draft_timer = self.set_timer(KEEP_SECONDS, self._draft_due)
+
+    def _draft_due(self) -> None:
+        self._draft_timer = None
+        # No worker: leaving must not cut it short.
+        self._draft_kept = asyncio.ensure_future(self._keep_draft())
+
+    async def _keep_draft(self) -> None:
+        session, chat = self._session, self._chat
+        if session is None or self._keeper is None or session.read_only or not chat.is_attached:
+            return
+        try:
+            await self._keeper.keep(session.session_id, chat.draft)
+        except OSError as error:
+            if not self._draft_failed:
+                self._draft_failed = True
+                words = f"What you write cannot be kept on the disk until it is sent: {error.strerror or error}."
+                self.notify(words, severity="warning", markup=False)
+
+    async def _restore_draft(self, session: CoworkSession, chat: ChatScreen) -> None:
+        self._keeper = keeper = DraftKeeper(self._unsent, str(self._workspace))
+        if session.read_only:
+            return
+        try:
+            text = await keeper.restore(session.session_id)
+        except OSError as error:
+            chat.say(f"What was being written here cannot be read: {error.strerror or error}.", "warning")
+            return
+        # loom was killed between storing the message and forgetting that it was being written.
+        said = [turn.content for turn in await session.transcript() if turn.role == "user"]
+        if not said or said[-1] != text.strip():
+            chat.restore_draft(text)
 
     # --- sessions --------------------------------------------------------------------------------------------
 
     async def _open(self, bench: Workbench, target: Target) -> bool:
         """Show this session in the place of the one that is open; False when the person went back instead."""
         chat = self._chat if self._session is None else ChatScreen(self._workspace, clock=self._clock)
-        opener = Opener(bench, self._workspace, self._settings, self._wanted, self._ask_about_held)
+        opener = Opener(
+            bench,
+            self._workspace,
+            self._settings,
+            self._wanted,
+            self._ask_about_held,
+            trust_project=self._trust_project,
+        )
         wanted = target if isinstance(target, OpenSession) else None
-        session = await opener.open(wanted.session_id if wanted is not None else None, chat.receive)
+        session = await opener.open(
+            wanted.session_id if wanted is not None else None,
+            chat.receive,
+            read_only=wanted is not None and wanted.read_only,
+        )
         if session is None:
             return False
         if self._session is not None:
             await self._leave(self._session, chat)
         self._session = session
-        chat.restore_draft(self._drafts.pop(session.session_id or "", ""))
+        await self._restore_draft(session, chat)
+        await self._say_origin(bench, session, chat)
         await chat.attach(session, wanted.turn if wanted is not None else None)
+        if wanted is not None and wanted.read_only:
+            chat.say("Open to read only. /sessions lists it, to go on with it.")
+        await self._ask_about_project(session)
         return True
+
+    async def _ask_about_project(self, session: CoworkSession) -> None:
+        """Once in the life of the program, unless it was answered before: may the model read the project's
+        instructions?"""
+        if self._asked or session.read_only or session.beside.standing != "unasked":
+            return
+        self._asked = True
+        answer = await self.push_screen_wait(TrustScreen(session.beside.project, clock=self._clock))
+        if answer != "later":
+            await session.beside.decide(answer)
 
     async def _ask_about_held(self, title: str, error: LeaseHeld) -> Held:
         return await self.push_screen_wait(HeldScreen(title, error, clock=self._clock))
 
     async def _leave(self, session: CoworkSession, chat: ChatScreen) -> None:
-        """Close the open session, remember its draft, and put another chat screen in its place."""
-        self._drafts[session.session_id or ""] = self._chat.draft
+        """Close the open session, keep its draft, and put another chat screen in its place."""
+        await self._keep_draft()
         self._session, self._chat = None, chat
         await self.switch_screen(chat)
+        chat.like_panel(self._view.state_panel)
         await session.close()
+
+    @on(ChatScreen.PanelChosen)
+    @work(group="view", exit_on_error=False)
+    async def _panel_chosen(self, event: ChatScreen.PanelChosen) -> None:
+        self._view = View(state_panel=event.shown)
+        try:
+            await asyncio.to_thread(keep_view, self._locations.view, self._view)
+        except OSError as error:
+            self.notify(f"This is not remembered: {error.strerror or error}.", severity="warning", markup=False)
 
     @work(group="open", exclusive=True, exit_on_error=False)
     async def _go(self, target: PickerResult | JumpTo) -> None:
@@ -199,6 +341,7 @@ class LoomApp(LoomLook):
                 self._session is not None
                 and isinstance(goal, OpenSession)
                 and goal.session_id == self._session.session_id
+                and (goal.read_only or not self._session.read_only)
             ):
                 if goal.turn is not None:
                     await self._chat.go_to_turn(goal.turn)
@@ -217,15 +360,37 @@ class LoomApp(LoomLook):
             case NewSession() | OpenSession():
                 return picked
             case JumpTo(session_id, turn):
-                return OpenSession(session_id, turn)
+                session = self._session
+                # A look at another session takes nothing from whoever writes it; one that is open stays as it is.
+                elsewhere = session is not None and (session.session_id != session_id or session.read_only)
+                return OpenSession(session_id, turn, read_only=elsewhere)
             case ForkAt(session_id, turn):
-                return OpenSession(await bench.store.fork_session(session_id, turn))
+                return OpenSession(await self._fork(bench, session_id, turn))
             case PinTurn(session_id, turn):
                 await self._pin(bench, session_id, turn)
                 # Pinned from the first picker, there is no conversation yet that it could go along with.
                 return NewSession() if self._session is None else None
             case Quit():
                 return None
+
+    async def _fork(self, bench: Workbench, session_id: str, turn_number: int) -> str:
+        """The id of a fork that ends with the turn's exchange: half an exchange is nothing that a model can go on
+        from."""
+        turn = await bench.store.get_turn(session_id, turn_number)
+        if turn is None:
+            raise LoomError(f"T{turn_number} is not there any more.")
+        last = (await bench.store.get_exchanges(session_id, turn.exchange, turn.exchange))[-1].turn_number
+        if last != turn_number:
+            self.notify(f"Forked after T{last}, the end of the exchange that T{turn_number} is in.", markup=False)
+        return await bench.store.fork_session(session_id, last)
+
+    async def _say_origin(self, bench: Workbench, session: CoworkSession, chat: ChatScreen) -> None:
+        """Let the head of a fork's transcript say where it comes from."""
+        record = session.session
+        if record is None or record.fork_turn is None:
+            return
+        parent = await bench.store.get_session(record.parent_id) if record.parent_id is not None else None
+        chat.say_origin(origin_in_words(parent.reference if parent is not None else "", record.fork_turn))
 
     async def _pin(self, bench: Workbench, session_id: str, turn_number: int) -> None:
         turn = await bench.store.get_turn(session_id, turn_number)
@@ -307,6 +472,7 @@ class LoomApp(LoomLook):
         if session is None or session.usage is None:
             self.notify("The window is still being counted.", markup=False)
             return
-        manifests = await bench.store.list_manifests(session.session_id) if session.session_id else []
+        requests = await bench.store.list_requests(session.session_id) if session.session_id else []
         contents = await session.window_contents()
-        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, manifests)))
+        past = PastRequests(bench.store, bench.counter, session.session_id) if session.session_id else None
+        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, requests), past))

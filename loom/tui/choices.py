@@ -12,10 +12,11 @@ class NewSession:
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """Go on with a session; `turn` is where to look first, None for its end."""
+    """Go on with a session, or only read it; `turn` is where to look first, None for its end."""
 
     session_id: str
     turn: int | None = None
+    read_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ def marked_line(text: str, spans: Spans, width: int, style: str = MATCH) -> Cont
     flat = re.sub(r"\s", " ", text)
     first = spans[0][0] if spans else 0
     start = max(0, first - width // 3) if first > width * 2 // 3 else 0
+    # No room is left empty at the end while there is text before.
+    start = max(0, min(start, len(flat) - width + 1))
     shifted = [(max(0, a - start), b - start) for a, b in spans if b > start]
     # Every character takes at most two cells and at least none that could be seen: a piece is enough.
     line = marked(flat[start : start + 2 * width + 8], shifted, style)

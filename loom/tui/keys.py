@@ -7,7 +7,7 @@ from typing import Literal
 
 from textual.binding import Binding, BindingType
 
-Place = Literal["chat", "composer", "card", "approval"]
+Place = Literal["chat", "composer", "message", "card", "receipt", "approval"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,14 @@ KEYS: tuple[Key, ...] = (
     Key("chat.sessions", "ctrl+o", "^O", "Sessions", "Other sessions of this workspace", "chat", "command('sessions')"),
     Key("chat.retry", "ctrl+r", "^R", "Retry save", "Write again what could not be written", "chat", "retry_save"),
     Key("chat.quit", "ctrl+q", "^Q", "Quit", "Leave loom; everything is kept", "chat"),
+    Key(
+        "chat.stop",
+        "ctrl+c",
+        "^C",
+        "",
+        "Copy what is selected; else clear the composer, else interrupt; twice: leave loom",
+        "chat",
+    ),
     Key("chat.palette", "ctrl+p", "^P", "", "Command palette", "chat"),
     Key(
         "chat.compose",
@@ -54,10 +62,24 @@ KEYS: tuple[Key, ...] = (
     Key("composer.complete", "tab", "Tab", "", "Complete the command; go to a waiting approval", "composer"),
     Key("composer.page_up", "pageup", "PgUp", "", "Scroll the transcript up", "composer"),
     Key("composer.page_down", "pagedown", "PgDn", "", "Scroll the transcript down", "composer"),
+    Key("message.whole", "enter,o", "Enter, o", "Whole text", "The whole text, however long", "message", "whole"),
+    Key("message.pin", "p", "p", "Pin", "Keep it in the window, or let it leave again", "message", "pin"),
     Key("card.toggle", "enter,space", "Enter", "Open", "Open or fold the result", "card", "fold"),
     Key("card.whole", "o", "o", "Whole text", "The whole text, however long", "card", "whole"),
+    Key("card.pin", "p", "p", "Pin", "Keep it in the window, or let it leave again", "card", "pin"),
+    Key(
+        "receipt.view",
+        "enter,o,v",
+        "Enter",
+        "View, pin",
+        "The turns that left, to read and to pin",
+        "receipt",
+        "view_left",
+    ),
+    Key("receipt.back", "b", "b", "Bring back", "Put their exchanges into the window again", "receipt", "bring_back"),
     Key("approval.yes", "y", "y", "", "Yes, this once", "approval"),
     Key("approval.always", "a", "a", "", "Yes, and the same for the rest of this session", "approval"),
+    Key("approval.wider", "p", "p", "", "Yes, and whatever begins the same, where that is offered", "approval"),
     Key("approval.no", "n", "n", "", "No, with a reason for the model", "approval"),
 )
 

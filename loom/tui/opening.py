@@ -26,15 +26,27 @@ Ask = Callable[[str, LeaseHeld], Awaitable[Held]]
 class Opener:
     """Makes conversations in one workspace."""
 
-    def __init__(self, bench: Workbench, workspace: Path, settings: Settings, wanted_model: str, ask: Ask) -> None:
+    def __init__(
+        self,
+        bench: Workbench,
+        workspace: Path,
+        settings: Settings,
+        wanted_model: str,
+        ask: Ask,
+        *,
+        trust_project: bool = False,
+    ) -> None:
         """An empty or automatic `wanted_model` lets a session keep its own."""
+        self._trust_project = trust_project
         self._bench = bench
         self._workspace = workspace
         self._settings = settings
         self._wanted = wanted_model
         self._ask = ask
 
-    async def open(self, session_id: str | None, listener: Listener) -> CoworkSession | None:
+    async def open(
+        self, session_id: str | None, listener: Listener, *, read_only: bool = False
+    ) -> CoworkSession | None:
         """The conversation, a new one if there is no id; None when the person would rather leave it alone. One in the
         archive of a newer loom is open to read only.
 
@@ -45,7 +57,7 @@ class Opener:
         session = await self._make(session_id, listener)
         if session_id is None:
             return session
-        if self._bench.newer is not None:
+        if read_only or self._bench.newer is not None:
             await session.read(session_id)
             return session
         try:
@@ -73,7 +85,13 @@ class Opener:
 
     async def _make(self, session_id: str | None, listener: Listener) -> CoworkSession:
         session_class = await asyncio.to_thread(_import_session)
-        return session_class(self._bench, self._workspace, await self._choose(session_id), listener=listener)
+        return session_class(
+            self._bench,
+            self._workspace,
+            await self._choose(session_id),
+            listener=listener,
+            trust_project=self._trust_project,
+        )
 
     async def _choose(self, session_id: str | None) -> ModelChoice:
         """The model to answer: the one asked for, else the session's own."""

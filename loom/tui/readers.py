@@ -39,5 +39,21 @@ class SearchReader(Protocol):
     ) -> SearchPage:
         """Ranked; of one session, one workspace or everything. `after` is an ISO 8601 time in UTC."""
 
+    async def find_tools(self, *, session_id: str | None = None, workspace: str | None = None) -> tuple[str, ...]:
+        """The tools that have results there, those used most first."""
+
+    async def find_files(
+        self, fragment: str, *, session_id: str | None = None, workspace: str | None = None, limit: int = 20
+    ) -> tuple[str, ...]:
+        """Paths that occur there and have the fragment, the likeliest first."""
+
+    async def list_sessions(self, workspace: str | None = None, *, limit: int = 50) -> list[Session]:
+        """Newest first; of every workspace if None."""
+
+    async def nearest_words(
+        self, query: str, *, session_id: str | None = None, workspace: str | None = None, limit: int = 5
+    ) -> tuple[str, ...]:
+        """Words that are there and spelt nearly like those of the query."""
+
     async def get_range(self, session_id: str, first: int, last: int) -> list[Turn]:
         """Turns `first` to `last`, both included, ascending; fewer where there are fewer."""

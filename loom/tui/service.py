@@ -6,15 +6,39 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from loom.archive.records import Session, Turn
+from loom.context.edges import Ranges
 from loom.context.usage import WindowUsage
 from loom.cowork.events import ApprovalAsked, Decision
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
+from loom.state.model import Pin
 
 if TYPE_CHECKING:
     # The conversation's side is not needed to paint.
     from loom.cowork.contents import WindowContents
+    from loom.cowork.project import Project
+    from loom.cowork.trust import Answer as TrustAnswer
+
+
+class Notebook(Protocol):
+    """The workspace's memory, and the instructions of its project."""
+
+    @property
+    def project(self) -> Project:
+        """Its files of instructions, trusted or not."""
+
+    async def decide(self, answer: TrustAnswer) -> None:
+        """Remember whether the model reads them."""
+
+    async def read_memory(self) -> bytes:
+        """The whole of it."""
+
+    async def write_memory(self, content: bytes, expected: bytes) -> None:
+        """Replace it, if it still is what was expected."""
+
+    async def undo_memory(self) -> None:
+        """Take the newest change back."""
 
 
 class ChatService(Protocol):
@@ -51,6 +75,10 @@ class ChatService(Protocol):
     def problem(self) -> LoomError | None:
         """Why no message can be sent (a model that cannot be used); None when all is well."""
 
+    @property
+    def beside(self) -> Notebook:
+        """What goes beside the conversation into every request."""
+
     def state_yaml(self) -> str:
         """The state as the model sees it."""
 
@@ -80,7 +108,25 @@ class ChatService(Protocol):
 
     async def compact(self, focus: str) -> None: ...
 
+    async def uncompact(self) -> None:
+        """Take the last compaction back."""
+
     async def clear(self) -> None: ...
+
+    async def unclear(self) -> None:
+        """Take the last clearing back."""
+
+    async def bring_back(self, ranges: Ranges) -> None:
+        """Put the exchanges of these turns, which left the window, into it again."""
+
+    async def pin_turn(self, turn_number: int) -> Pin:
+        """Keep this turn in the window whatever leaves it."""
+
+    async def pin_text(self, text: str) -> Pin:
+        """Keep these words in the window whatever leaves it."""
+
+    async def unpin(self, pin: Pin) -> None:
+        """Let it leave again."""
 
     async def rename(self, title: str) -> None: ...
 

@@ -11,6 +11,7 @@ from loom.archive.backups import create_backup
 from loom.archive.check import check
 from loom.archive.purge import purge
 from loom.archive.spool import Spool
+from loom.archive.unsent import Unsent
 from tests.support.damage import find_bytes
 
 SECRET = "the passphrase is Quetzalcoatl-Vermilion-7731"
@@ -49,7 +50,8 @@ async def test_nothing_is_left_of_a_purged_session(archive_path: Path, tmp_path:
     spool = Spool(home / "spool")
     spool.put(doomed, [NewTurn(role="user", content=SECRET)])
     spool.close()
-    assert len(_files_with(tmp_path, b"Quetzalcoatl")) == 4
+    Unsent(home / "unsent").keep(doomed, f"and by the way, {SECRET}")
+    assert len(_files_with(tmp_path, b"Quetzalcoatl")) == 5
 
     purged = purge(archive_path, doomed, home)
     assert purged.left == ()

@@ -58,6 +58,15 @@ FILLER = (
         ("a => b means implication", "=>"),
         ("Das Gerät läuft über Straße", "uber strasse läuft"),
         ("файл настроек лежит здесь", "настроек"),
+        ("Das Gerät steht in der Hauptstraße", "HAUPTSTRASSE"),
+        ("Die Datenbankverbindung ist abgerissen", "verbindung"),
+        ("Wir haben den Arbeitsunfähigkeitsnachweis verschickt", "unfähigkeit"),
+        ("Ο ΣΊΣΥΦΟΣ σπρώχνει", "σίσυφος"),
+        ("수업은 월요일에 시작합니다", "월요일"),
+        ("我们决定用数据库迁移工具", "数据库迁移"),
+        ("カタカナでコンパイラと書く", "コンパイラ"),
+        ("İstanbul'da buluştuk", "istanbul"),
+        ("The reimbursement arrived", "reimbursment"),
     ],
 )
 async def test_the_turn_is_found_first(
@@ -79,6 +88,12 @@ async def index_all(store: ConversationStore) -> None:
     await engine.start()
     assert await engine.settle()
     await engine.close()
+
+
+async def test_of_equals_the_newest_comes_first(store: ConversationStore, session: str) -> None:
+    days = [f"2024-05-0{day}T10:00:00.000000Z" for day in (1, 2, 3, 4, 5)]
+    same = [await store.append_turn(session, "user", "the build is green", created_at=day) for day in days]
+    assert await found(store, session, "green build") == same[::-1]
 
 
 async def test_a_turn_is_found_right_after_its_append(store: ConversationStore, session: str) -> None:
@@ -248,6 +263,12 @@ async def test_the_answer_beside_a_question_is_found(store: ConversationStore, s
     answer = await store.append_turn(session, "assistant", "Ramen, with an egg.")
     await tell(store, session, *FILLER)
     assert set((await found(store, session, "favourite dish"))[:2]) == {question, answer}
+
+
+async def test_the_beginning_of_a_name_is_highlighted(store: ConversationStore, session: str) -> None:
+    await store.append_turn(session, "user", "who calls refreshToken and RefreshRate?")
+    (hit,) = await store.search_turns(session, "refresh")
+    assert [hit.snippet[a:b] for a, b in hit.highlights] == ["refresh", "Refresh"]
 
 
 async def test_a_snippet_shows_the_match(store: ConversationStore, session: str) -> None:

@@ -15,8 +15,9 @@ from loom.archive.database import connect
 from loom.archive.migrations import prepare
 from loom.archive.records import SearchPage
 from loom.archive.search.index import index_batch
-from loom.archive.search.lookup import Request, search
+from loom.archive.search.lookup import search
 from loom.archive.search.query import parse
+from loom.archive.search.request import Request
 from loom.archive.search.snippets import snippet_of
 
 NASTY = [

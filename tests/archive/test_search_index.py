@@ -13,7 +13,8 @@ import pytest
 from loom.archive.database import connect
 from loom.archive.migrations import prepare
 from loom.archive.search.index import BATCH_TURNS, forget, index_batch, is_sound, rebuild, watermark
-from loom.archive.search.lookup import Request, search
+from loom.archive.search.lookup import search
+from loom.archive.search.request import Request
 
 
 @pytest.fixture

@@ -51,6 +51,11 @@ def test_names_are_whole_and_in_components() -> None:
     assert not names & {"plain", "words", "end", "see"}
 
 
+def test_long_words_are_names_too() -> None:
+    assert names_of("Die Datenbankverbindung steht, Café geschlossen") == {"datenbankverbindung"}
+    assert names_of("設定は日本語で書いてください設定は") == set()
+
+
 def test_the_words_inside_an_identifier_are_found() -> None:
     assert {"refresh", "token"} <= parts_of("refreshToken")
     assert {"http", "server", "error"} <= parts_of("HTTPServerError")
@@ -71,6 +76,7 @@ def test_no_term_has_white_space_in_it(text: str) -> None:
 
 def test_accents_are_folded_and_other_scripts_kept() -> None:
     assert fold("Café ÀÉÎ") == "cafe aei"
+    assert fold("Straße ΣΊΣΥΦΟΣ") == fold("STRASSE σίσυφος")
     assert fold("が パ 한국") == "が パ 한국"
 
 
@@ -116,6 +122,28 @@ def test_quotes_are_phrases() -> None:
         ("last Wednesday", "2024-05-08", 1),
         ("last week", "2024-05-06", 7),
         ("two days ago", "2024-05-13", 1),
+        ("a few days ago", "2024-05-12", 1),
+        ("a couple of days ago", "2024-05-13", 1),
+        ("eight days ago", "2024-05-07", 1),
+        ("a week ago", "2024-05-05", 7),
+        ("on Tuesday", "2024-05-14", 1),
+        ("last Tues", "2024-05-14", 1),
+        ("Wednesday", "2024-05-08", 1),
+        ("this Wednesday", "2024-05-15", 1),
+        ("the day before yesterday", "2024-05-13", 1),
+        ("this morning", "2024-05-15", 1),
+        ("tonight", "2024-05-15", 1),
+        ("last weekend", "2024-05-11", 2),
+        ("this week", "2024-05-13", 7),
+        ("last month", "2024-04-01", 30),
+        ("the month before last", "2024-03-01", 31),
+        ("last year", "2023-01-01", 365),
+        ("last summer", "2023-06-01", 92),
+        ("this spring", "2024-03-01", 92),
+        ("in the past few days", "2024-05-12", 3),
+        ("in 2023", "2023-01-01", 365),
+        ("on 2024/05/03", "2024-05-03", 1),
+        ("on 3.5.2024", "2024-05-03", 1),
     ],
 )
 def test_dates_in_a_query(text: str, first: str, days: int) -> None:
@@ -124,9 +152,40 @@ def test_dates_in_a_query(text: str, first: str, days: int) -> None:
     assert round((cue.end - cue.begin) / 86_400) == days
 
 
-@pytest.mark.parametrize("text", ["you may march on", "31 February 2024", "mar the sun", "second to none"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "you may march on",
+        "31 February 2024",
+        "mar the sun",
+        "second to none",
+        "every Tuesday",
+        "it sat on sun",
+        "42.1.3",
+    ],
+)
 def test_what_is_no_date(text: str) -> None:
     assert date_cues(text, NOW) == []
+
+
+def test_the_night_and_the_hour_are_short() -> None:
+    ((night,), (hour,)) = (date_cues(f"what was that {text}?", NOW) for text in ("last night", "an hour ago"))
+    assert datetime.fromtimestamp(night.begin, UTC).isoformat() == "2024-05-14T18:00:00+00:00"
+    assert (night.end - night.begin, hour.end - hour.begin) == (12 * 3600, 3600)
+    assert hour.begin < NOW.timestamp() - 3600 < hour.end
+
+
+def test_a_date_in_figures_is_read_in_both_ways() -> None:
+    begun = {
+        datetime.fromtimestamp(cue.begin, UTC).date().isoformat() for cue in date_cues("the call of 5/3/2024", NOW)
+    }
+    assert begun == {"2024-03-05", "2024-05-03"}
+
+
+@given(st.text(alphabet="0123456789 aglstorydeks-/.", max_size=40), st.integers(1, 9999))
+def test_no_text_breaks_the_dates(text: str, year: int) -> None:
+    for cue in date_cues(f"{text} years ago last Monday in {text}", NOW.replace(year=max(1000, min(year, 9000)))):
+        assert cue.begin < cue.end
 
 
 def test_a_date_without_a_year_is_of_any_year() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from loom.archive import ConversationStore, NewTurn
 from loom.archive.records import Role
+from loom.archive.search.marks import RULE_FACET, facets_of
 
 
 async def tell(store: ConversationStore, session: str, *turns: tuple[Role, str, str]) -> None:
@@ -65,18 +68,66 @@ async def test_an_identifier_as_typed_is_above_its_words(store: ConversationStor
     assert [hit.turn_number for hit in hits[:2]] == [3, 2]
 
 
-async def test_a_standing_instruction_bears_on_every_question(store: ConversationStore, session: str) -> None:
+async def test_a_standing_instruction_bears_on_what_is_to_be_done(store: ConversationStore, session: str) -> None:
     await tell(
         store,
         session,
-        ("user", "Always use British spelling when I ask for documentation.", "2024-01-01"),
+        ("user", "Always use British spelling in the documentation.", "2024-01-01"),
         ("user", "the colour picker is new", "2024-02-02"),
         ("assistant", "the picker has three modes", "2024-03-03"),
     )
     asked = await store.search_turns(session, "how should the guide describe the picker?")
     assert 1 in [hit.turn_number for hit in asked]
-    looked_up = await store.search_turns(session, "picker modes")
-    assert 1 not in [hit.turn_number for hit in looked_up]
+    for query in ("picker modes", "when did we talk about the picker?"):
+        assert 1 not in [hit.turn_number for hit in await store.search_turns(session, query)]
+
+
+async def test_standing_instructions_do_not_fill_the_page(store: ConversationStore, session: str) -> None:
+    rules: list[tuple[Role, str, str]] = [
+        ("user", f"Never touch the {thing}.", f"2024-01-{day:02}")
+        for day, thing in enumerate(("lockfile", "schema", "logo", "tests", "licence", "budget", "wiki", "fonts"), 1)
+    ]
+    about: list[tuple[Role, str, str]] = [("user", f"the picker has mode {i}", f"2024-03-{i:02}") for i in range(1, 11)]
+    await tell(store, session, *rules, *about)
+    found = [hit.turn_number for hit in await store.search_turns(session, "how do I draw the picker with new fonts?")]
+    assert len([turn for turn in found if turn <= 8]) == 3
+    assert 8 in found  # the instruction that is nearest to the question
+
+
+@pytest.mark.parametrize(
+    ("text", "is_rule"),
+    [
+        ("Always run the tests first.", True),
+        ("Fine. Please never push to main.", True),
+        ("So from now on we speak French.", True),
+        ("Two things:\n- Never amend a commit\n- rebase is fine", True),
+        ("make sure you always sign off", True),
+        ("Never mind, it works.", False),
+        ("Always a pleasure.", False),
+        ("never seen that before", False),
+        ("I always wanted a boat", False),
+        ("it never stops", False),
+    ],
+)
+def test_what_is_a_standing_instruction(text: str, is_rule: bool) -> None:
+    assert (RULE_FACET in facets_of("user", None, text)) == is_rule
+
+
+async def test_the_answer_stands_after_a_short_question_and_in_a_long_one(
+    store: ConversationStore, session: str
+) -> None:
+    told = "I have moved the kettle to the top shelf because the old one was far too low for me."
+    await tell(
+        store,
+        session,
+        ("assistant", "Where is the kettle?", "2024-01-01"),
+        ("user", "On the top shelf.", "2024-01-01"),
+        ("user", f"{told * 2} Is that fine?", "2024-02-01"),
+        ("assistant", "Yes.", "2024-02-01"),
+    )
+    hits = [hit.turn_number for hit in await store.search_turns(session, "where did I put the kettle?")]
+    assert hits.index(3) < hits.index(4)
+    assert hits.index(2) < hits.index(1)
 
 
 async def test_one_word_finds_only_turns_that_have_it(store: ConversationStore, session: str) -> None:
@@ -88,3 +139,37 @@ async def test_one_word_finds_only_turns_that_have_it(store: ConversationStore, 
         ("user", "after", "2024-01-01"),
     )
     assert [hit.turn_number for hit in await store.search_turns(session, "quokka")] == [2]
+
+
+async def test_a_name_that_is_nowhere_is_looked_for_in_pieces(store: ConversationStore, session: str) -> None:
+    await tell(
+        store,
+        session,
+        ("user", "the error count is high in every model", "2024-01-01"),
+        ("tool", "{'syntax_errors': 3, 'indent_errors': 0}", "2024-01-02"),
+        ("user", "count the errors", "2024-01-03"),
+    )
+    assert await first(store, session, "plot syntax_errors+indent_errors") == 2
+
+
+async def test_a_mistyped_name_is_found_within_longer_ones(store: ConversationStore, session: str) -> None:
+    await tell(
+        store,
+        session,
+        ("assistant", "see load_dotenv in the client", "2024-01-02"),
+        ("assistant", "nothing to see", "2024-01-02"),
+        ("assistant", "def load_dotenv_files(root):", "2024-01-03"),
+    )
+    hits = await store.search_turns(session, "load_doetnv")
+    assert [hit.turn_number for hit in hits] == [1, 3]
+
+
+async def test_a_passage_that_begins_within_a_word_is_found(store: ConversationStore, session: str) -> None:
+    await tell(
+        store,
+        session,
+        ("tool", "ValidationError was raised; string, null", "2024-01-01"),
+        ("tool", "let firstValidationError: string | null = null;", "2024-01-02"),
+        ("tool", "a ValidationError is a string or null", "2024-01-03"),
+    )
+    assert await first(store, session, "ValidationError: string | null = null;") == 2

@@ -15,14 +15,15 @@ _CHECKPOINT_EVERY = 40
 """Statements."""
 
 
-def fill(path: Path, session: str, turns: int, size: int = 1_000) -> None:
-    """Append so many turns of `size` characters to the session, without waiting for the disk between them."""
+def fill(path: Path, session: str, turns: int, size: int = 1_000, together: int = MAX_ROWS) -> None:
+    """Append so many turns of `size` characters to the session, without waiting for the disk between them; `together`
+    turns are one append and one exchange."""
     text = (TEXT * (size // len(TEXT) + 1))[:size]
     appender = Appender()
     with closing(connect(path)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
-        for place, start in enumerate(range(0, turns, MAX_ROWS), 1):
-            rows = range(min(MAX_ROWS, turns - start))
+        for place, start in enumerate(range(0, turns, together), 1):
+            rows = range(min(together, turns - start))
             batch = [NewTurn(role="user" if n % 4 == 0 else "assistant", content=text) for n in rows]
             appender.append(connection, session, batch, None)
             if place % _CHECKPOINT_EVERY == 0:

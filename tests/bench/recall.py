@@ -78,6 +78,10 @@ async def ask_all(queries: list[dict[str, Any]], search: Search) -> list[Asked]:
     return asked
 
 
+def heading() -> None:
+    print(f"{'':<32}{'n':>5}{'R@5':>8}{'R@10':>8}{'MRR':>8}{'nDCG':>8}{'p50 ms':>9}{'p95':>8}")
+
+
 def table(asked: Iterable[Asked], label: str, *, categories: bool) -> None:
     groups: dict[str, list[Asked]] = {label: list(asked)}
     if categories:
@@ -151,9 +155,8 @@ def baselines(path: Path, ids: dict[str, str], folder: Path) -> dict[str, Search
     return {"LIKE": like, "FTS5 porter, any word": porter}
 
 
-async def measure(file: Path, *, misses: bool, alone: bool) -> None:
-    with gzip.open(file) as packed:
-        data = json.load(packed)
+async def measure(data: dict[str, Any], *, misses: bool, alone: bool, categories: bool = False) -> None:
+    """Prints the figures of one set: those of the baselines unless `alone`, by category if wanted, and loom's."""
     with tempfile.TemporaryDirectory() as folder:
         store = await ConversationStore.open(Path(folder) / "archive.db")
         ids = await load(store, data["sessions"])
@@ -164,7 +167,7 @@ async def measure(file: Path, *, misses: bool, alone: bool) -> None:
 
         if not alone:
             for name, search in baselines(store.path, ids, Path(folder)).items():
-                table(await ask_all(data["queries"], search), f"{data['name']}: {name}", categories=False)
+                table(await ask_all(data["queries"], search), f"{data['name']}: {name}", categories=categories)
         await settle(store)
         asked = await ask_all(data["queries"], engine)
         table(asked, f"{data['name']}: loom", categories=True)
@@ -190,10 +193,12 @@ def main() -> None:
     parser.add_argument("--misses", action="store_true", help="list the questions that were not fully answered")
     parser.add_argument("--alone", action="store_true", help="without the baselines")
     parsed = parser.parse_args()
-    print(f"{'':<32}{'n':>5}{'R@5':>8}{'R@10':>8}{'MRR':>8}{'nDCG':>8}{'p50 ms':>9}{'p95':>8}")
+    heading()
     for file in sorted(parsed.folder.glob("*.json.gz")):
         if file.name.startswith(parsed.set):
-            asyncio.run(measure(file, misses=parsed.misses, alone=parsed.alone))
+            with gzip.open(file) as packed:
+                data = json.load(packed)
+            asyncio.run(measure(data, misses=parsed.misses, alone=parsed.alone))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from loom import __version__
+from loom.cli.main import build_parser
 
 
 def loom(*arguments: str, home: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -72,6 +74,15 @@ def test_an_empty_prompt_is_refused(tmp_path: Path) -> None:
     assert "empty" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["export k3f9 --format html out.html", "export k3f9 out.html --format html", "export --format html k3f9 out.html"],
+)
+def test_options_may_stand_anywhere(line: str) -> None:
+    parsed = build_parser().parse_args(line.split())
+    assert (parsed.session, parsed.format, parsed.file) == ("k3f9", "html", "out.html")
+
+
 def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
     code = (
         "import sys, loom.cli\n"
@@ -81,3 +92,17 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
         "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_a_project_nobody_trusted_is_named_and_not_read(tmp_path: Path) -> None:
+    workspace = tmp_path / "project"
+    workspace.mkdir()
+    (workspace / "AGENTS.md").write_text("Use tabs.\n")
+    asked = ("cowork", "-w", str(workspace), "-m", "offline", "-p", "list .", "--output", "json")
+    done = loom(*asked, home=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == ["loom: AGENTS.md not read: nobody trusted it yet; --trust does."]
+    assert "project" not in json.loads(done.stdout)["usage"]["segments"]
+    trusted = loom(*asked, "--trust", home=tmp_path)
+    assert trusted.returncode == 0 and trusted.stderr == ""
+    assert json.loads(trusted.stdout)["usage"]["segments"]["project"] > 0

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
 from loom.archive.records import SearchHit, TurnKind, TurnStatus
-from loom.context.hint import HINT_TOKENS, RecallHint, search_words
+from loom.context.hint import HINT_TOKENS, RecallHint, Reference, search_words
+from loom.state.prose import own_words
 from tests.support.window_rows import words
 
 
-def hit(turn: int, snippet: str, exchange: int | None = None, kind: TurnKind = TurnKind.TEXT) -> SearchHit:
+def hit(
+    turn: int, snippet: str, exchange: int | None = None, kind: TurnKind = TurnKind.TEXT, matches: bool = True
+) -> SearchHit:
     return SearchHit(
         session_id="s",
         session_reference="ab1c",
@@ -26,7 +27,7 @@ def hit(turn: int, snippet: str, exchange: int | None = None, kind: TurnKind = T
         score=1.0,
         content=snippet,
         snippet=snippet,
-        highlights=(),
+        highlights=((0, 1),) if matches else (),
     )
 
 
@@ -40,50 +41,20 @@ class Archive:
         return self.hits[:limit]
 
 
+HINT = RecallHint(words, own_words)
+ASKED = 60
+
+
 async def find(message: str, archive: Archive, left_to: int = 40) -> str | None:
-    return await RecallHint(words).find(message, archive.search, left_to=left_to, holds=lambda turn: turn > left_to)
+    return await HINT.find(message, archive.search, asked=ASKED, left_to=left_to, holds=lambda turn: turn > left_to)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "like we discussed, use the other parser",
-        "Do it As Before.",
-        "Remember when the import failed?",
-        "go back to the first version",
-        "open that file again",
-        "that ERROR is back",
-        "what did we say about caching?",
-        "what we did with the tokens",
-        "as I said, no globals",
-        "Like I mentioned: tabs",
-        "we already fixed it",
-        "the previous one was better",
-        "which flag did you use?",
-        "have we talked about Redis?",
-        "earlier you had a test for it",
-        "why is T12 relevant?",
-    ],
-)
-def test_it_notices(message: str) -> None:
-    assert RecallHint(words).refers_back(message)
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "fix the bug in auth.py",
-        "Write a function that filters even numbers",
-        "add a test",
-        "Explain `git log --before earlier` please",
-        "```\n# as we discussed earlier\nremember when\n```\nrun this",
-        "the profile of the thatched roof",
-        "T-shirts and UTF8",
-        "",
-    ],
-)
-def test_it_lets_pass(message: str) -> None:
-    assert not RecallHint(words).refers_back(message)
+def test_how_a_message_points_back() -> None:
+    assert HINT.reference("as we discussed") == Reference(True, ())
+    assert HINT.reference("fix that error") == Reference(False, ())
+    assert HINT.reference("see T12 and T41, or turn 7") == Reference(False, (12, 41, 7))
+    assert HINT.reference("T-shirts, a T4 GPU, T0 < T1") is None
+    assert HINT.reference("") is None
 
 
 async def test_nothing_is_hinted_when_nothing_left_the_window() -> None:
@@ -119,6 +90,34 @@ async def test_without_a_hit_it_says_where_to_look() -> None:
     assert hint is not None and "T40" in hint and "action=search" in hint
 
 
+async def test_that_error_is_the_one_in_the_window_if_that_fits_better() -> None:
+    message = "fix that error with the parser"
+    assert await find(message, Archive(hit(50, "parser error"), hit(12, "another parser error"))) is None
+    hint = await find(message, Archive(hit(ASKED, message), hit(12, "parser error"), hit(50, "parser")))
+    assert hint is not None and "T12" in hint and "T50" not in hint and f"T{ASKED}" not in hint
+    assert await find(message, Archive(hit(12, "near it", matches=False), hit(50, "parser"))) is None
+    assert await find(message, Archive()) is None
+
+
+async def test_that_error_alone_is_looked_for_by_what_it_is() -> None:
+    archive = Archive(hit(12, "error: no such table"))
+    hint = await find("fix that error", archive)
+    assert archive.asked == ["error"] and hint is not None and "T12" in hint
+
+
+async def test_a_cited_turn_that_the_model_sees_needs_no_hint() -> None:
+    archive = Archive()
+    assert await find("why does T50 say so?", archive) is None
+    assert archive.asked == []
+
+
+async def test_a_pasted_novel_costs_nothing_and_its_words_are_not_ours() -> None:
+    archive = Archive(hit(12, "x"))
+    assert await find("word " * 200_000 + "as we discussed" + " word" * 200_000, archive) is None
+    assert await find("```\n" + "as we discussed\n" * 50_000 + "```\nrun it", archive) is None
+    assert archive.asked == []
+
+
 async def test_long_turns_are_cut_to_the_hints_budget() -> None:
     hint = await find("that error with the parser", Archive(*(hit(n, "parser " * 400) for n in (1, 2, 3))))
     assert hint is not None and words(hint) <= HINT_TOKENS and hint.count("\n") == 4
@@ -127,3 +126,6 @@ async def test_long_turns_are_cut_to_the_hints_budget() -> None:
 def test_the_words_searched_for_are_those_that_carry_meaning() -> None:
     assert search_words("What did we say about src/auth.py and refreshToken, again?") == "src/auth.py refreshToken"
     assert search_words("as before") == ""
+    assert search_words("Wie besprochen: nimm Redis für die Warteschlange") == "Redis Warteschlange"
+    assert search_words("Comme on avait dit, le cache partagé reste vide") == "cache partagé reste vide"
+    assert search_words("go on with that change") == "change"

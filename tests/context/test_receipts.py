@@ -7,16 +7,24 @@ import sys
 
 import pytest
 
-from loom.archive.records import NewTurn, TurnKind
+from loom.archive.records import NewTurn, Turn, TurnKind
 from loom.config import Settings
 from loom.context.budget import Budget
-from loom.context.edges import Beginning, Edges, cleared_meta, compaction_meta, restored_meta
+from loom.context.edges import (
+    Beginning,
+    Edges,
+    before_move,
+    cleared_meta,
+    compaction_meta,
+    left_turns,
+    restored_meta,
+)
 from loom.context.manifests import manifest_of
 from loom.context.receipts import receipt_of, words_for_the_model
 from loom.context.window import Window
 from tests.support.window_rows import Rows, words
 
-EDGES = Edges(left_to=4, short_to=8, mark_to=2)
+BEGINNING = Beginning(Edges(left_to=4, short_to=8, mark_to=2, back=(3, 5)), summary=2, move=2)
 
 
 def test_a_receipt_counts_files_and_commands_from_results() -> None:
@@ -26,7 +34,7 @@ def test_a_receipt_counts_files_and_commands_from_results() -> None:
     rows.result("b", "x", path="a.py", action="edited")
     rows.result("c", "x", path=".", action="listed")
     rows.result("d", "x", command="make", exit_code=2)
-    receipt = receipt_of(rows.turns, EDGES)
+    receipt = receipt_of(rows.turns, ((1, 5),), BEGINNING)
     assert receipt.line == "T1–T5 left the window: 1 file, 1 command, kept in the archive"
 
 
@@ -34,34 +42,55 @@ def test_a_receipt_without_either_counts_exchanges() -> None:
     rows = Rows()
     rows.ask("one")
     rows.ask("two")
-    assert receipt_of(rows.turns, EDGES).line == "T1–T2 left the window: 2 exchanges, kept in the archive"
-    assert receipt_of(rows.turns[:1], EDGES).line.startswith("T1 left the window: 1 exchange,")
+    receipt = receipt_of(rows.turns, ((1, 2),), BEGINNING)
+    assert receipt.line == "T1–T2 left the window: 2 exchanges, kept in the archive"
+    assert receipt_of(rows.turns[:1], ((1, 1),), BEGINNING).line.startswith("T1 left the window: 1 exchange,")
 
 
-def test_its_row_moves_the_edges_when_it_is_read_again() -> None:
+def test_its_row_moves_the_edges_and_names_the_turns_when_it_is_read_again() -> None:
+    rows = Rows()
+    for number in range(9):
+        rows.ask(f"wish {number}")
+    [row] = rows.append([receipt_of(rows.turns, ((1, 4), (7, 7)), BEGINNING).turn(words)])
+    assert row.role == "system" and row.kind is TurnKind.RECEIPT and row.exchange == 9
+    assert Beginning().moved_by(row) == BEGINNING
+    assert left_turns(row) == ((1, 4), (7, 7)) and row.content.startswith("T1–T4, T7 left")
+
+
+@pytest.mark.parametrize(
+    "left", ["null", "3", "[[1]]", "[[2, 1]]", "[[1, 99]]", '[["x", 2]]', "[[0, 1]]", "[[1e999, 2]]"]
+)
+def test_a_receipt_that_names_no_turns_names_none(left: str) -> None:
+    meta = f'{{"left_to": 1, "left": {left}}}'
     rows = Rows()
     rows.ask("one")
-    [row] = rows.append([receipt_of(rows.turns, EDGES).turn(words)])
-    assert row.role == "system" and row.kind is TurnKind.RECEIPT and row.exchange == 1
-    assert Beginning().moved_by(row).edges == EDGES
+    [row] = rows.append([NewTurn(role="system", kind=TurnKind.RECEIPT, content="c", message_meta=meta)])
+    assert left_turns(row) == ()
 
 
-def test_the_models_words_follow_from_the_number_alone() -> None:
+def test_the_models_words_follow_from_the_numbers_alone() -> None:
     assert words_for_the_model(0) == ""
     assert words_for_the_model(40).startswith("[T1–T40 left the window.")
+    assert words_for_the_model(40, [(5, 8), (20, 40)]).startswith("[T1–T4, T9–T19 left the window.")
+    assert words_for_the_model(8, [(1, 8)]) == ""
 
 
-def test_marks_are_read_in_order_and_the_last_one_holds() -> None:
-    rows, beginning = Rows(), Beginning()
-    for kind, meta in (
-        (TurnKind.SUMMARY, compaction_meta(10)),
-        (TurnKind.NOTE, cleared_meta(20)),
-        (TurnKind.NOTE, restored_meta(3)),
-    ):
+def test_the_newest_mark_alone_tells_where_the_window_begins() -> None:
+    rows, beginning = Rows(), Beginning(Edges(left_to=3, short_to=2))
+
+    def mark(kind: TurnKind, meta: str) -> Turn:
         [row] = rows.append([NewTurn(role="system", kind=kind, content="c", message_meta=meta)])
-        beginning = beginning.moved_by(row)
-        assert (beginning.summary is not None) == (kind is TurnKind.SUMMARY)
-    assert beginning.edges.left_to == 3
+        assert Beginning(Edges(left_to=77)).moved_by(row) == Beginning().moved_by(row)
+        return row
+
+    summary = mark(TurnKind.SUMMARY, compaction_meta(beginning, 10))
+    compacted = beginning.moved_by(summary)
+    assert (compacted.edges.left_to, compacted.summary, compacted.move) == (10, 1, 1)
+    cleared = compacted.moved_by(mark(TurnKind.NOTE, cleared_meta(compacted, 20)))
+    assert cleared == Beginning(Edges(left_to=20), summary=0, move=2)
+    assert cleared.moved_by(mark(TurnKind.NOTE, restored_meta(rows.turns[1]))) == compacted
+    assert compacted.moved_by(mark(TurnKind.NOTE, restored_meta(summary))) == beginning
+    assert before_move(summary) == beginning and before_move(rows.turns[2]) is None
 
 
 @pytest.mark.parametrize("meta", ["", "{", "[]", '{"left_to": "x"}', '{"left_to": true}', '{"other": 1}', "[" * 9_999])

@@ -216,14 +216,6 @@ class TestOneHugeExchange:
         assert window.assemble().notice is None, "said once"
         assert rows.turns[0].content == "START " + "x " * 20_000 + " END"
 
-    def test_that_cannot_fit_is_refused_in_words(self) -> None:
-        rows, window = Rows(), a_window(1_100, reserve=500)
-        window.add(rows.ask("go"))
-        window.add(rows.call("c1", content="x" * 9_000))
-        window.add(rows.result("c1", "ok"))
-        with pytest.raises(WindowTooSmall, match="larger window"):
-            window.assemble()
-
     def test_a_floor_that_fills_the_window_is_said(self) -> None:
         rows, window = Rows(), a_window(4_000)
         window.set_floor(tools=3_000, instructions=500)
@@ -309,7 +301,7 @@ class TestResume:
     async def test_gives_the_request_that_would_have_come_next(self) -> None:
         rows, window = self.session()
         resumed = a_window()
-        await resumed.load(rows.sizes, rows.exchanges)
+        await resumed.load(rows)
         assert resumed.left_to == window.left_to > 0
         turns = rows.ask("go on")
         window.add(turns)
@@ -320,7 +312,7 @@ class TestResume:
     async def test_begins_where_the_window_began_however_full_it_was(self, exchanges: int) -> None:
         rows, window = self.session(exchanges)
         resumed = a_window()
-        await resumed.load(rows.sizes, rows.exchanges)
+        await resumed.load(rows)
         assert (resumed.left_to, resumed.turns) == (window.left_to, window.turns)
 
     async def test_reads_no_more_of_a_longer_session(self) -> None:
@@ -329,7 +321,7 @@ class TestResume:
             rows, _ = self.session(exchanges)
             resumed = a_window()
             rows.reads.clear()
-            await resumed.load(rows.sizes, rows.exchanges)
+            await resumed.load(rows)
             costs.append(sum(number for what, number in rows.reads if what == "turns"))
         assert costs[1] <= costs[0] * 2
 
@@ -339,7 +331,7 @@ class TestResume:
             rows.append([NewTurn(role="user", content=f"imported {number} " + "x" * 400)])
             rows.append([NewTurn(role="assistant", content="answer")])
         resumed = a_window()
-        await resumed.load(rows.sizes, rows.exchanges)
+        await resumed.load(rows)
         marks = resumed.budget.marks(200)
         assert marks.low <= resumed.usage().used <= marks.full + 300 and resumed.holds(600) and not resumed.holds(1)
         resumed.add(rows.ask("go on"))
@@ -347,7 +339,7 @@ class TestResume:
 
     async def test_of_an_empty_session_is_empty(self) -> None:
         resumed = a_window()
-        await resumed.load(Rows().sizes, Rows().exchanges)
+        await resumed.load(Rows())
         assert resumed.left_to == 0 and resumed.turns == ()
 
 
@@ -363,28 +355,30 @@ class TestMarks:
 
     def test_clearing_empties_the_window_and_not_the_rows(self) -> None:
         rows, window = self.started()
-        window.add(rows.append(self.note(cleared_meta(16))))
+        window.add(rows.append(self.note(cleared_meta(window.beginning, 16))))
         window.add(rows.ask("fresh"))
         assert "wish" not in text_of(window.request_messages())
         assert window.turns == ((18, 18),)
 
     async def test_clearing_can_be_undone(self) -> None:
         rows, window = self.started()
-        rows.append(self.note(cleared_meta(16)))
-        rows.append(self.note(restored_meta(0)))
+        [cleared] = rows.append(self.note(cleared_meta(window.beginning, 16)))
+        rows.append(self.note(restored_meta(cleared)))
         resumed = a_window()
-        await resumed.load(rows.sizes, rows.exchanges)
+        await resumed.load(rows)
         assert resumed.turns == window.turns == ((1, 16),)
 
     async def test_a_summary_stands_for_what_it_sums_up(self) -> None:
         rows, window = self.started()
-        window.add(rows.append(self.note(compaction_meta(12), TurnKind.SUMMARY, "They wished thrice.")))
+        window.add(
+            rows.append(self.note(compaction_meta(window.beginning, 12), TurnKind.SUMMARY, "They wished thrice."))
+        )
         window.add(rows.ask("go on"))
         messages = window.request_messages()
         assert "They wished thrice." in text_of(messages[:1]) and text_of(messages).count("thrice") == 1
         assert "wish 2" not in text_of(messages) and "wish 3" in text_of(messages)
         resumed = a_window()
-        await resumed.load(rows.sizes, rows.exchanges)
+        await resumed.load(rows)
         assert resumed.request_messages() == messages
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 
 import pytest
@@ -30,8 +31,13 @@ def chat() -> ModelChoice:
 
 
 async def fill_disk(bench: Workbench) -> None:
-    """No page more than there are now: what the archive sees of a full disk."""
-    await bench.store._access.write(lambda c: c.execute("PRAGMA max_page_count = 1").fetchone())
+    """Eight pages more than there are now, room for a request's manifest but not for BIG: an almost full disk."""
+
+    def leave_little(connection: sqlite3.Connection) -> None:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages + 8}").fetchone()
+
+    await bench.store._access.write(leave_little)
 
 
 async def free_disk(bench: Workbench) -> None:
@@ -78,7 +84,8 @@ async def test_an_answer_that_cannot_be_stored_runs_no_tool_and_blocks_sending(
     assert said == ["Hello?", "Hello.", "Go.", BIG, "And now?", "Again."]
     assert [t.exchange for t in turns if t.role == "user"] == [1, 2, 3]
     sent = provider.requests[-1].messages
-    assert [m["role"] for m in sent if m["role"] != "system"][-3:] == ["assistant", "tool", "user"]
+    # The last one is the session state, beside the message.
+    assert [m["role"] for m in sent if m["role"] != "system"][-4:] == ["assistant", "tool", "user", "user"]
 
 
 async def test_a_session_that_cannot_be_made_keeps_the_message_waiting(

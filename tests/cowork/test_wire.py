@@ -85,18 +85,20 @@ async def test_a_full_exchange_with_thinking_and_tools(start: Start, provider: S
     assert usage.used >= 321, "the gauge stands on what the provider reported"
 
 
-async def test_the_static_instructions_come_first_and_the_state_after_them(
+async def test_the_instructions_stay_the_same_and_the_state_stands_beside_the_newest_message(
     start: Start, provider: ScriptedProvider
 ) -> None:
     provider.add(Reply(Text("Noted.")), Reply(Text("Yes.")))
     talk = await start(choice=chat())
     await talk.say("Never use an ORM here.")
     await talk.say("Is that clear?")
-    first, second = (request.messages[0] for request in provider.requests)
-    assert first["role"] == second["role"] == "system"
-    static = first["content"].split("## Session state")[0]
-    assert second["content"].startswith(static)
-    assert "Never use an ORM here." in second["content"].split("## Session state")[1]
+    first, second = (request.messages for request in provider.requests)
+    assert first[0] == second[0] and first[0]["role"] == "system" and "current_focus" not in first[0]["content"]
+    said = {"role": "user", "content": "Never use an ORM here."}
+    assert first[-1] == second[1] == said
+    state = second[-2]["content"]
+    assert second[-1]["content"] == "Is that clear?" and state.startswith("<loom-state>")
+    assert "Never use an ORM here." in state and not any("<loom-state>" in m["content"] for m in second[:-2])
 
 
 async def test_a_connection_that_drops_keeps_what_had_arrived(start: Start, provider: ScriptedProvider) -> None:
@@ -184,3 +186,14 @@ async def test_a_bad_call_is_answered_and_the_model_tries_again(start: Start, pr
     assert len(results) == 3
     assert {t.status for t in results} == {TurnStatus.FAILED}
     assert all(t.content for t in results)
+
+
+async def test_a_new_session_counts_as_the_model_did_in_the_last_one(start: Start, provider: ScriptedProvider) -> None:
+    provider.add(Reply(Text("Hello."), usage=(4_500, 5)))
+    first = await start(choice=chat())
+    before = first.session.usage
+    await first.say("Hello?")
+    second, other = await start(choice=chat()), await start()
+    assert before is not None and second.session.usage is not None and other.session.usage is not None
+    assert second.session.usage.used > before.used * 2, "the scale is this model's"
+    assert other.session.usage.used < before.used * 2, "and no other's"

@@ -103,12 +103,13 @@ def test_an_empty_session_is_a_valid_file(form: str, tmp_path: Path) -> None:
         assert json.loads(path.read_text())["turns"] == []
 
 
-def test_the_file_is_private_under_any_umask_and_folders_are_made(tmp_path: Path) -> None:
+def test_the_file_is_private_under_any_umask_and_so_is_a_folder_of_looms_own(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        path = export_session(tmp_path / "a" / "b.md", *conversation())
+        path = export_session(tmp_path / "a" / "b.md", *conversation(), make_folder=True)
     finally:
         os.umask(before)
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -132,6 +133,12 @@ def test_a_failed_export_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         export_session(tmp_path / "x.md", session, breaking())  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_not_made_by_accident(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="There is no folder"):
+        export_session(tmp_path / "mistyped" / "out.md", session_record(), [])
+    assert not (tmp_path / "mistyped").exists()
 
 
 def test_an_unknown_ending_is_refused_in_words() -> None:

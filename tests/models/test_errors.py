@@ -14,7 +14,7 @@ from loom.config import Settings
 from loom.errors import LoomError
 from loom.models.building import build_model
 from loom.models.choice import ModelChoice
-from loom.models.errors import ErrorKind, ModelError, explain_error, is_overflow
+from loom.models.errors import ErrorKind, ModelError, explain_error, is_overflow, overflow_limit
 from tests.support.provider import (
     Drop,
     Event,
@@ -175,3 +175,24 @@ def test_no_body_makes_it_raise(message: str, body: object) -> None:
         told = explain_error(error, CHOICE)
         assert "\x1b" not in str(told)
         is_overflow(error)
+
+
+@pytest.mark.parametrize(
+    ("words", "limit"),
+    [
+        ("This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", 8_192),
+        ("'max_tokens' is too large: 900. max_model_len is 4096", 4_096),
+        ("prompt is too long: 209000 tokens > 200000 maximum", 200_000),
+        ("The input token count exceeds the maximum number of tokens allowed (1048576).", 1_048_576),
+        ("the request exceeds the available context size (2048 tokens)", 2_048),
+        ("Requested tokens exceed context window of 512 tokens", 512),
+        ("too many tokens", None),
+    ],
+)
+def test_an_overflow_may_name_the_window(words: str, limit: int | None) -> None:
+    assert overflow_limit(pai.ModelHTTPError(400, "test", {"error": {"message": words}})) == limit
+    assert overflow_limit(RuntimeError(words)) is None
+
+
+def test_llama_cpp_names_the_window_in_a_field() -> None:
+    assert overflow_limit(pai.ModelHTTPError(400, "test", {"error": {"n_ctx": 4096, "message": "no"}})) == 4_096

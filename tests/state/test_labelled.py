@@ -5,6 +5,7 @@ import pytest
 from loom.state.prose import sentences
 from loom.state.sayings import saying_of
 from tests.state.labelled import HELD_OUT, MESSAGES, TUNING, Labelled, held_out
+from tests.state.labelled_hard import FRESH, HARD
 from tests.state.labelled_later import LATER
 
 
@@ -27,9 +28,10 @@ def _score(messages: tuple[Labelled, ...]) -> tuple[int, list[str], list[str]]:
 
 
 SETS = {
-    "all": (*MESSAGES, *LATER),
+    "all": (*MESSAGES, *LATER, *HARD, *FRESH),
     "held out": (*HELD_OUT, *(message for message in LATER if held_out(message))),
     "tuned on": (*TUNING, *(message for message in LATER if not held_out(message))),
+    "hard": (*HARD, *FRESH),
 }
 
 

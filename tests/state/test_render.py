@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loom.state import SessionLine, SessionState, rebuild, to_yaml
@@ -102,6 +102,8 @@ def test_any_text_gives_valid_yaml_within_the_limit(state: SessionState, line: S
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=100), TURN)
+@example("\x850", 0)
+@example("a\u2028", 0)
 def test_text_comes_back_as_it_was(text: str, turn: int) -> None:
     state = SessionState(
         constraints=(Constraint(text, turn),),

@@ -119,6 +119,19 @@ class Fixed:
         )
         return replace(page, hits=hits, elapsed_ms=4.0)
 
+    async def find_tools(self, *, session_id: str | None = None, workspace: str | None = None) -> tuple[str, ...]:
+        return await self.store.find_tools(session_id=session_id, workspace=workspace)
+
+    async def find_files(
+        self, fragment: str, *, session_id: str | None = None, workspace: str | None = None, limit: int = 20
+    ) -> tuple[str, ...]:
+        return await self.store.find_files(fragment, session_id=session_id, workspace=workspace, limit=limit)
+
+    async def nearest_words(
+        self, query: str, *, session_id: str | None = None, workspace: str | None = None, limit: int = 5
+    ) -> tuple[str, ...]:
+        return await self.store.nearest_words(query, session_id=session_id, workspace=workspace, limit=limit)
+
     async def get_range(self, session_id: str, first: int, last: int) -> list[Turn]:
         return await self.store.get_range(session_id, first, last)
 

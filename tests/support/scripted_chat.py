@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from loom.archive.records import Session, Turn
+from loom.context.edges import Ranges
 from loom.context.usage import Segment, WindowUsage
 from loom.cowork.contents import WindowContents
-from loom.cowork.events import ApprovalAsked, Decision, Event, Listener, QueueChanged
+from loom.cowork.events import ApprovalAsked, Decision, Event, Listener, QueueChanged, StateChanged
+from loom.cowork.project import Project
+from loom.cowork.trust import Answer
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
+from loom.state.model import Pin
 
 STATE_YAML = """\
 session:
@@ -44,6 +49,28 @@ USAGE = WindowUsage(
 )
 
 
+class ScriptedMemory:
+    """A memory without a file."""
+
+    def __init__(self) -> None:
+        self.versions = [b""]
+        self.project = Project(Path("/home/ada/src/shop"))
+
+    async def decide(self, answer: Answer) -> None:
+        return None
+
+    async def read_memory(self) -> bytes:
+        return self.versions[-1]
+
+    async def write_memory(self, content: bytes, expected: bytes) -> None:
+        self.versions.append(content)
+
+    async def undo_memory(self) -> None:
+        if len(self.versions) == 1:
+            raise LoomError("There is no change of the memory to take back.")
+        self.versions.pop()
+
+
 class ScriptedChat:
     """Remembers what it was asked; `tell` sends an event to the screen."""
 
@@ -53,6 +80,7 @@ class ScriptedChat:
         self.session = session
         self.choice = ModelChoice("offline", "no key and no local server", 200_000, True)
         self.state = SessionState()
+        self.beside = ScriptedMemory()
         self.usage: WindowUsage | None = USAGE
         self.busy = False
         self.waiting: tuple[str, ...] = ()
@@ -111,8 +139,32 @@ class ScriptedChat:
     async def compact(self, focus: str) -> None:
         return None
 
+    async def uncompact(self) -> None:
+        return None
+
     async def clear(self) -> None:
         return None
+
+    async def unclear(self) -> None:
+        return None
+
+    async def bring_back(self, ranges: Ranges) -> None:
+        return None
+
+    async def pin_turn(self, turn_number: int) -> Pin:
+        return self._pinned(Pin(f"turn {turn_number}", turn_number))
+
+    async def pin_text(self, text: str) -> Pin:
+        return self._pinned(Pin(text, 1_000 + len(self.state.pins)))
+
+    def _pinned(self, pin: Pin) -> Pin:
+        self.state = replace(self.state, pins=(*self.state.pins, pin))
+        self.tell(StateChanged(self.state))
+        return pin
+
+    async def unpin(self, pin: Pin) -> None:
+        self.state = replace(self.state, pins=tuple(p for p in self.state.pins if p != pin))
+        self.tell(StateChanged(self.state))
 
     async def rename(self, title: str) -> None:
         return None

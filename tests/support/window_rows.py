@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic_ai.messages import (
     ModelRequest,
     ModelResponse,
+    ModelResponsePart,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
@@ -59,6 +60,10 @@ class Rows:
         response = ModelResponse([ToolCallPart(tool, arguments, call_id)], timestamp=WHEN)
         return self.append(turns_from_response(response, words))
 
+    def say(self, *parts: ModelResponsePart, state: Literal["complete", "interrupted"] = "complete") -> list[Turn]:
+        """One response of several parts: thoughts, words, calls."""
+        return self.append(turns_from_response(ModelResponse(parts, timestamp=WHEN, state=state), words))
+
     def result(
         self, call_id: str, text: str, tool: str = "read_file", outcome: Any = "success", **facts: Any
     ) -> list[Turn]:
@@ -89,6 +94,13 @@ class Rows:
                 )
             )
         return sizes
+
+    async def turn(self, number: int) -> Turn | None:
+        return self.turns[number - 1] if 0 < number <= len(self.turns) else None
+
+    async def newest_mark(self) -> Turn | None:
+        marks = (turn for turn in reversed(self.turns) if '"left_to"' in (turn.message_meta or ""))
+        return next(marks, None)
 
     async def exchanges(self, first: int, last: int) -> list[Turn]:
         turns = [turn for turn in self.turns if first <= turn.exchange <= last]

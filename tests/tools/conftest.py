@@ -10,7 +10,7 @@ from loom.config import Settings
 from loom.tools.paths import Workspace
 from loom.tools.toolbox import Toolbox, build_toolbox
 from tests.support.checkout import make_checkout
-from tests.tools.nothing_said import NothingSaid
+from tests.tools.nothing_said import KEPT, NothingSaid
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def workspace(root: Path, home: Path, outside: Path) -> Workspace:
 @pytest.fixture
 def tools(workspace: Workspace, home: Path) -> Toolbox:
     """All tools over the empty workspace."""
-    return build_toolbox(workspace.root, Settings(shell_timeout=60), NothingSaid(), len, forbidden=[home])
+    return build_toolbox(workspace.root, Settings(shell_timeout=60), NothingSaid(), len, **KEPT, forbidden=[home])
 
 
 @pytest.fixture
@@ -63,4 +63,4 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def git_tools(checkout: Path) -> Toolbox:
     """All tools over the checkout."""
-    return build_toolbox(checkout, Settings(shell_timeout=60), NothingSaid(), len)
+    return build_toolbox(checkout, Settings(shell_timeout=60), NothingSaid(), len, **KEPT)

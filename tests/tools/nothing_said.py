@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from loom.archive.records import SearchHit, Turn
+from loom.archive.records import Revision, SearchHit, Turn
+from loom.tools.memory_file import MemoryFile, MemoryProblem
+from loom.tools.outcome import ToolFailure
 from loom.tools.recall import Scope
 
 
@@ -18,6 +21,9 @@ class NothingSaid:
     async def tool_turns(self, name: str, limit: int) -> list[Turn]:
         return []
 
+    async def tools(self) -> Sequence[str]:
+        return ()
+
     async def call(self, tool_call_id: str) -> Turn | None:
         return None
 
@@ -26,3 +32,33 @@ class NothingSaid:
 
     async def turn_count(self) -> int:
         return 0
+
+    def reference(self) -> str:
+        return ""
+
+    async def revisions(
+        self, hits: Sequence[SearchHit], query: str, scope: Scope
+    ) -> Mapping[tuple[str, int], Revision]:
+        return {}
+
+    async def nearest(self, query: str, scope: Scope) -> Sequence[str]:
+        return ()
+
+
+class NothingPinned:
+    async def pin_turn(self, turn: int) -> int:
+        raise ToolFailure(f"There is no T{turn} in this session.")
+
+    async def pin_text(self, text: str) -> int:
+        return 1
+
+    async def unpin(self, turn: int) -> None:
+        raise ToolFailure(f"T{turn} is not pinned.")
+
+
+def _no_memory() -> MemoryFile:
+    raise MemoryProblem("There is no memory here.")
+
+
+KEPT: dict[str, Any] = {"pins": NothingPinned(), "memory": _no_memory, "window": lambda: "empty"}
+"""The sources of every tool beside recall."""

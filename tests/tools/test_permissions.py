@@ -53,3 +53,22 @@ async def test_forgetting_asks_again(tools: Toolbox) -> None:
     permissions.forget()
     assert permissions.needs_asking(shell, await shown(shell, command="ls"))
     assert permissions.allowed == ()
+
+
+async def test_an_allowed_prefix_is_every_plain_command_that_begins_so(tools: Toolbox) -> None:
+    permissions, shell = Permissions(), tools["shell_execute"]
+    permissions.allow(await shown(shell, command="git status -sb"), wider=True)
+    assert not permissions.needs_asking(shell, await shown(shell, command="git status"))
+    assert not permissions.needs_asking(shell, await shown(shell, command="git status --long src"))
+    for other in ("git stash", "git status; make", "git status > x", "git -C .. status", "git statusx", "rm -rf x"):
+        assert permissions.needs_asking(shell, await shown(shell, command=other)), other
+    [words] = permissions.allowed
+    assert "begins with `git status`" in words
+
+
+async def test_without_a_prefix_a_wider_yes_is_for_that_command_alone(tools: Toolbox) -> None:
+    permissions, shell = Permissions(), tools["shell_execute"]
+    permissions.allow(await shown(shell, command="rm -rf build"), wider=True)
+    assert not permissions.needs_asking(shell, await shown(shell, command="rm -rf build"))
+    assert permissions.needs_asking(shell, await shown(shell, command="rm -rf src"))
+    assert permissions.needs_asking(shell, await shown(shell, command="./run"))

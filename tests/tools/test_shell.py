@@ -16,6 +16,7 @@ from loom.config import Settings
 from loom.tools import process
 from loom.tools.outcome import Preview, ToolFailure, ToolOutcome
 from loom.tools.toolbox import Toolbox, build_toolbox
+from loom.tools.warden import the_warden
 from tests.tools.nothing_said import NothingSaid
 
 PATIENCE = 60.0
@@ -182,6 +183,53 @@ async def test_a_command_does_not_outlive_loom(root: Path, line: Line, how: sign
         raise
 
 
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+async def test_what_a_command_started_does_not_outlive_loom(root: Path, line: Line, how: signal.Signals) -> None:
+    command = """exec 9>line; sh -c 'sh -c "echo up >&9; sleep 1000 & wait" & wait'"""
+    host = subprocess.Popen([sys.executable, "-c", _HOST, command, str(root)])
+    assert await line.heard() == "up\n"
+    host.send_signal(how)
+    host.wait()
+    assert await line.dead()
+
+
+async def test_what_ignores_every_request_does_not_outlive_loom_either(root: Path, line: Line) -> None:
+    command = "trap '' TERM INT HUP; exec 9>line; (while :; do echo up; sleep 1000; done) >&9 & wait"
+    host = subprocess.Popen([sys.executable, "-c", _HOST, command, str(root)])
+    assert await line.heard() == "up\n"
+    host.kill()
+    host.wait()
+    assert await line.dead()
+
+
+away = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="what left its group is found in /proc only")
+
+
+@away
+async def test_what_left_the_group_does_not_outlive_loom(root: Path, line: Line) -> None:
+    command = "exec 9>line; (setsid sh -c 'echo up >&9; sleep 1000; sleep 1000' &) ; sleep 1000"
+    host = subprocess.Popen([sys.executable, "-c", _HOST, command, str(root)])
+    assert await line.heard() == "up\n"
+    host.kill()
+    host.wait()
+    assert await line.dead()
+
+
+@away
+async def test_what_left_the_group_ends_when_the_command_is_cut_short(tools: Toolbox, line: Line) -> None:
+    outcome = await run(tools, "exec 9>line; (setsid sh -c 'sleep 1000; sleep 1000' &) ; sleep 1000", 1)
+    assert outcome.facts["timed_out"] is True
+    assert await line.dead()
+
+
+async def test_a_daemon_that_a_finished_command_started_lives_on(tools: Toolbox, root: Path, line: Line) -> None:
+    daemon = "exec 9>line; echo $$ > new; mv new pid; sleep 1000"
+    outcome = await run(tools, f"setsid sh -c '{daemon}' > /dev/null 2>&1 & until test -e pid; do sleep 0.05; done", 30)
+    assert outcome.facts["exit_code"] == 0
+    os.killpg(int((root / "pid").read_text()), signal.SIGTERM)
+    assert await line.dead()
+
+
 async def test_the_loop_goes_on_while_a_command_floods(root: Path) -> None:
     tools = build_toolbox(root, Settings(shell_output_limit=1_000), NothingSaid(), len)
     task = asyncio.create_task(run(tools, "yes | head -c 50000000"))
@@ -248,6 +296,7 @@ async def test_a_surrogate_is_replaced_in_preview_and_command_alike(tools: Toolb
 
 @pytest.fixture(autouse=True)
 async def nothing_leaks() -> AsyncIterator[None]:
+    the_warden.start()
     before = _descriptors()
     yield
     # A named pipe that a test holds open has two ends.

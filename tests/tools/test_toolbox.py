@@ -19,6 +19,11 @@ EFFECTS = {
     "shell_execute": Effect.EXECUTE,
     "git_command": Effect.EXECUTE,
     "conversation_recall": Effect.READ,
+    "pin": Effect.KEEP,
+    "read_memory": Effect.READ,
+    "write_memory": Effect.KEEP,
+    "update_memory": Effect.KEEP,
+    "window_usage": Effect.READ,
 }
 
 
@@ -28,7 +33,7 @@ def test_every_tool_is_there_with_its_effect(tools: Toolbox) -> None:
 
 
 def test_what_changes_something_can_be_previewed(tools: Toolbox) -> None:
-    assert all((spec.preview is None) == (spec.effect is Effect.READ) for spec in tools)
+    assert all((spec.preview is None) == (spec.effect in (Effect.READ, Effect.KEEP)) for spec in tools)
 
 
 def test_a_model_is_told_of_every_argument_in_few_words(tools: Toolbox) -> None:
@@ -45,9 +50,9 @@ def test_a_model_is_told_of_every_argument_in_few_words(tools: Toolbox) -> None:
         )
         schema = tool.function_schema.json_schema
         assert tool.description
-        assert all(field["description"] for field in schema["properties"].values())
+        assert all(field["description"] for field in schema.get("properties", {}).values())
         size += len(json.dumps(schema)) + len(tool.description)
-    assert size < 5_000
+    assert size < 5_600
 
 
 def test_the_room_is_imported_without_anything_heavy() -> None:

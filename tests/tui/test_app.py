@@ -10,9 +10,11 @@ import pytest
 from textual.widgets import Static
 
 from loom.archive.database import connect
+from loom.archive.unsent import Unsent
 from loom.config import Settings
 from loom.locations import Locations
-from loom.tui.screens.archive import ArchiveScreen, JumpTo, PinTurn
+from loom.tui.choices import NewSession, OpenSession
+from loom.tui.screens.archive import ArchiveScreen, ForkAt, JumpTo, PinTurn
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.choose_model import ChooseModelScreen, ModelList
 from loom.tui.screens.help import HelpScreen
@@ -20,9 +22,12 @@ from loom.tui.screens.picker import PickerScreen
 from loom.tui.widgets.approval import Approval
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.hit_list import HitList
-from loom.tui.widgets.line import ErrorBlock
+from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.message import AssistantMessage, UserMessage
+from loom.tui.widgets.session_list import SessionList
+from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.tool_card import CardState
+from loom.tui.widgets.transcript import Transcript
 from tests.support.seat import Seat, seated
 
 
@@ -189,6 +194,59 @@ async def test_leaving_in_the_middle_of_an_exchange_keeps_it(locations: Location
         assert not (workspace / "made.txt").exists()
 
 
+async def test_what_was_being_written_is_there_after_leaving(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        seat.chat.query_one(Composer).put("before the first message")
+        await seat.pilot.press("ctrl+q")
+    async with seated(locations, workspace, fresh=True) as seat:
+        await seat.ready()
+        assert seat.chat.draft == "before the first message"
+        await seat.pilot.press("ctrl+c")
+        await seat.talk("read README.md")
+        seat.chat.query_one(Composer).put("after it")
+        await seat.pilot.press("ctrl+q")
+    async with seated(locations, workspace, fresh=True) as seat:
+        await seat.ready()
+        assert seat.chat.draft == ""
+    async with seated(locations, workspace, resume="0") as seat:
+        await seat.ready()
+        assert seat.chat.draft == "after it"
+
+
+async def test_a_draft_goes_to_the_disk_while_it_is_written(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        seat.chat.query_one(Composer).put("half a thought")
+        await seat.until(lambda: list(locations.unsent.glob("new-*.txt")))
+        await seat.talk("read README.md")
+        await seat.until(lambda: not list(locations.unsent.iterdir()))
+
+
+async def test_a_message_that_was_stored_is_no_draft_any_more(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        session_id = seat.session_id
+    Unsent(locations.unsent).keep(session_id, "read README.md")
+    async with seated(locations, workspace, resume="0") as seat:
+        await seat.ready()
+        assert seat.chat.draft == ""
+
+
+async def test_ctrl_c_twice_leaves_but_not_twice_slowly(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.pilot.press("ctrl+c")
+        seat.clock.advance(5)
+        await seat.pilot.press("ctrl+c")
+        assert seat.app.is_running
+        seat.clock.advance(1)
+        await seat.pilot.press("ctrl+c")
+        await seat.until(lambda: not seat.app.is_running)
+        assert seat.app.return_code == 0
+
+
 async def test_each_session_keeps_its_draft(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace) as seat:
         await seat.ready()
@@ -220,6 +278,32 @@ async def test_a_hit_in_the_archive_is_shown_in_its_transcript(locations: Locati
         await seat.until(lambda: seat.chat.query(".-found"))
         (found,) = seat.chat.query(".-found")
         assert isinstance(found, UserMessage)
+
+
+async def test_a_hit_of_another_session_is_shown_to_be_read_and_can_be_gone_on_with(
+    locations: Locations, workspace: Path
+) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        first = seat.session_id
+        seat.app.visit(NewSession())
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and not seat.chat.query(UserMessage))
+        await seat.ready()
+        seat.app.visit(JumpTo(first, 1))
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and seat.chat.query(".-found"))
+        await seat.ready()
+        assert seat.chat.service is not None and seat.chat.service.read_only and seat.session_id == first
+        (found,) = seat.chat.query(".-found")
+        transcript = seat.chat.query_one(Transcript)
+        await seat.until(lambda: transcript.region.contains_region(found.region) and found.size)
+        await seat.say("more")
+        await seat.until(lambda: seat.chat.draft == "more")
+        seat.app.visit(OpenSession(first))
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and not seat.chat.query(".-found"))
+        await seat.ready()
+        assert seat.chat.service is not None and not seat.chat.service.read_only and seat.session_id == first
+        assert seat.chat.draft == "more"
 
 
 async def test_a_pinned_turn_goes_along_with_the_next_message(locations: Locations, workspace: Path) -> None:
@@ -322,3 +406,51 @@ async def test_the_archive_of_a_newer_loom_opens_to_read(locations: Locations, w
         await seat.say("/new")
         await seat.until(lambda: seat.chat.query(ErrorBlock))
         assert "Update loom" in str(seat.chat.query(ErrorBlock).last().render())
+
+
+async def test_a_fork_ends_with_an_exchange_and_says_where_it_is_from(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        await seat.talk("list .")
+        service = seat.chat.service
+        assert service is not None and service.session is not None
+        parent, end = service.session, (await service.transcript())
+        last = max(turn.turn_number for turn in end if turn.exchange == 1)
+        seat.app.visit(ForkAt(parent.id, 1))
+        await seat.until(lambda: seat.chat.service is not service and seat.chat.service is not None)
+        await seat.ready()
+        fork = seat.chat.service
+        assert fork is not None and fork.session is not None
+        assert (fork.session.turn_count, fork.session.fork_turn) == (last, last)
+        assert f"Forked after T{last}" in " ".join(note.message for note in seat.app._notifications)
+        first = seat.chat.query_one(Transcript).children[0]
+        assert isinstance(first, ReceiptLine)
+        assert first.source == f"Forked from {parent.reference} at T{last}"
+        await seat.pilot.press("ctrl+o")
+        await seat.until(lambda: isinstance(seat.app.screen, PickerScreen) and len(seat.rows) == 3)
+        rows = seat.app.screen.query_one(SessionList)
+        drawn = " ".join(str(line) for item in rows.items for line in rows.draw_row(item, 100))
+        assert f"forked from {parent.reference} at T{last}" in drawn
+
+
+async def test_what_is_wrong_with_a_model_is_said_once(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace, wanted_model="nobody:nothing") as seat:
+        await seat.until(lambda: "is no provider" in welcome(seat))
+        await seat.until(lambda: seat.chat.service is not None and seat.chat.service.problem is not None)
+        await seat.chat.drawn()
+        assert welcome(seat).count("is no provider") == 1
+
+
+async def test_the_choice_of_the_state_panel_is_remembered(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace, size=(110, 40)) as seat:
+        await seat.ready()
+        assert not seat.chat.query_one(StatePanel).display
+        await seat.pilot.press("ctrl+s")
+        await seat.until(locations.view.exists)
+    async with seated(locations, workspace, size=(110, 40)) as seat:
+        await seat.ready()
+        await seat.until(lambda: seat.chat.query_one(StatePanel).display)
+    async with seated(locations, workspace, size=(70, 40)) as seat:
+        await seat.ready()
+        assert not seat.chat.query_one(StatePanel).display

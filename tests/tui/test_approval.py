@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.app import App, ComposeResult
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from loom.cowork.events import ApprovalAsked, Decision
 from loom.tools.outcome import Preview
@@ -175,3 +175,23 @@ async def test_scrolling_what_is_in_view_whole_does_nothing(app: Host, key: str)
         app.clock.advance(1)
         await pilot.press("y")
         assert app.answers == [Decision(allowed=True)]
+
+
+async def test_a_prefix_is_offered_in_full_and_p_allows_it(app: Host) -> None:
+    preview = Preview(
+        "Run a command", "git status -sb", "command", "exactly this", "k", "", "begins with `git status`", "w"
+    )
+    app.approval = Approval(ApprovalAsked("c1", "shell_execute", preview), clock=app.clock)
+    async with app.run_test() as pilot:
+        scope = str(app.approval.query_one(".scope", Static).content)
+        assert "p allows: begins with `git status`" in scope
+        app.clock.advance(1)
+        await pilot.press("p")
+        assert app.answers == [Decision(allowed=True, always=True, wider=True)]
+
+
+async def test_without_a_prefix_p_is_a_letter(app: Host) -> None:
+    async with app.run_test() as pilot:
+        app.clock.advance(1)
+        await pilot.press("p")
+        assert (app.answers, app.typed) == ([], ["p"])

@@ -11,6 +11,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from loom.archive import ConversationStore
+from loom.archive.purge import purge
 from loom.archive.records import SearchHit, SearchPage
 from loom.text import UNSAFE
 from loom.tui.choices import ForkAt, JumpTo, PinTurn
@@ -222,6 +224,91 @@ async def test_a_later_search_replaces_a_slower_earlier_one(shelf: Fixed, monkey
         go_on.set()
         await pilot.pause()
         assert "k3f9" not in found(screen)
+
+
+async def test_enter_means_the_first_hit_of_what_stands_in_the_box(
+    shelf: Fixed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+    real = shelf.search
+
+    async def search(query: str, **options: Any) -> SearchPage:
+        if query == "timeout build":
+            asked.set()
+            await go_on.wait()
+        return await real(query, **options)
+
+    monkeypatch.setattr(shelf, "search", search)
+    screen = browser(shelf, scope=Scope.WORKSPACE, query="timeout")
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: found(screen))
+        await pilot.press(*" build")
+        await asked.wait()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert not app.left, "the list is still that of the query before"
+        go_on.set()
+        await until(pilot, lambda: app.left)
+        best = (await real("timeout build", workspace=HERE)).hits[0]
+    assert app.result == JumpTo(best.session_id, best.turn_number)
+
+
+async def test_typing_after_enter_takes_the_jump_back(shelf: Fixed, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = asyncio.Event()
+    real = shelf.search
+
+    async def search(query: str, **options: Any) -> SearchPage:
+        await go_on.wait()
+        return await real(query, **options)
+
+    monkeypatch.setattr(shelf, "search", search)
+    screen = browser(shelf, query="timeou")
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: screen.query("#query"))
+        await pilot.press("enter", "t")
+        go_on.set()
+        await until(pilot, lambda: found(screen))
+        await pilot.pause()
+        assert not app.left
+
+
+async def test_what_was_purged_meanwhile_is_said_and_nothing_breaks(shelf: Fixed) -> None:
+    screen = browser(shelf, query="refreshToken")
+    app = alone(screen)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "refreshToken" in preview(screen))
+        await asyncio.to_thread(purge, shelf.store.path, id_of(shelf, "a1b2"), shelf.store.path.parent)
+        await pilot.press("down", "down")
+        await until(pilot, lambda: "not in the archive any more" in preview(screen))
+        await pilot.press("y")
+        await until(pilot, lambda: "not in the archive any more" in said(screen))
+        assert not app.clipboard
+        await pilot.press("v")
+        await pilot.pause()
+        assert app.screen is screen
+        await pilot.press("e")
+        await until(pilot, lambda: "None of these turns" in said(screen))
+        assert not app.messages, "what was purged is not written to a file"
+        await pilot.press("slash", "x")
+        await until(pilot, lambda: "Nothing found" in said(screen))
+
+
+async def test_an_empty_archive_says_so(tmp_path: Path) -> None:
+    store = await ConversationStore.open(tmp_path / "empty.db")
+    screen = ArchiveScreen(Fixed(store), session_id=None, workspace=HERE, query="anything")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "Nothing found for “anything” in 0 turns of this workspace." in said(screen))
+    await store.close()
+
+
+async def test_nothing_found_names_near_words_and_what_limits_the_search(shelf: Fixed) -> None:
+    screen = browser(shelf, query="minutes")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: screen.is_mounted and screen.query("#query"))
+        await pilot.press("ctrl+u", *"midleware", "ctrl+r")
+        await until(pilot, lambda: "Nearly so: middleware." in said(screen) and "lift the limits" in said(screen))
 
 
 @pytest.mark.parametrize("query", ['" OR 1=1 NEAR(', "\\", "'; DROP TABLE", "😀😀", "*", '"', "a" * 5_000])

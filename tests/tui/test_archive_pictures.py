@@ -11,6 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from loom.tui.screens.archive import ArchiveScreen
+from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.facet_bar import Scope
 from loom.tui.widgets.hit_preview import HitPreview
 from tests.support.browsing import HERE, HOSTILE, NOW, Alone, fill, id_of, steady, until
@@ -80,3 +81,24 @@ def test_nothing_found(snap_compare: Compare, tmp_path: Path) -> None:
 def test_hostile(snap_compare: Compare, tmp_path: Path) -> None:
     app = app_of(tmp_path, "needleword", hostile=True)
     assert snap_compare(app, run_before=then("down"), terminal_size=(120, 24))
+
+
+def typing(*keys: str) -> Callable[[Pilot[Any]], Awaitable[None]]:
+    async def run(pilot: Pilot[Any]) -> None:
+        await opened(pilot)
+        await pilot.press(*keys)
+        popup = pilot.app.screen.query_one(CompletionPopup)
+        await until(pilot, lambda: popup.is_open and pilot.app.screen.query_one(HitPreview).page)
+        await pilot.pause()
+
+    return run
+
+
+def test_completing_a_filter(snap_compare: Compare, tmp_path: Path) -> None:
+    app = app_of(tmp_path, "")
+    assert snap_compare(app, run_before=typing(*"timeout session:"), terminal_size=(100, 26))
+
+
+def test_completing_a_filter_narrow(snap_compare: Compare, tmp_path: Path) -> None:
+    app = app_of(tmp_path, "")
+    assert snap_compare(app, run_before=typing(*"timeout role:"), terminal_size=(60, 16))

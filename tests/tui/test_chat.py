@@ -57,7 +57,7 @@ async def test_a_message_sent_before_the_conversation_is_there_waits_and_can_be_
         await pilot.press("a", "enter", "b", "enter")
         assert app.chat.query_one(QueuedMessages).display
         await pilot.press("up")
-        assert app.chat.draft == "b"
+        assert app.chat.query_one(Composer).text == "b"
         await app.chat.attach(app.service)
         assert app.service.sent == ["a"]
 
@@ -74,6 +74,49 @@ async def test_what_is_typed_while_it_works_is_queued_and_editable(app: ChatApp)
         assert app.chat.draft == "later"
         assert app.service.waiting == ()
         assert not app.chat.query_one(QueuedMessages).display
+
+
+async def test_esc_gives_back_what_was_queued_instead_of_sending_it(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.busy = True
+        for text in ("first", "second"):
+            app.chat.query_one(Composer).put(text)
+            await pilot.press("enter")
+        app.chat.query_one(Composer).put("half")
+        await settled(pilot, app)
+        await pilot.press("escape")
+        await settled(pilot, app)
+        assert app.service.interrupts == 1
+        assert app.service.waiting == ()
+        assert app.chat.query_one(Composer).text == "first\n\nsecond\nhalf"
+        assert not app.chat.query_one(QueuedMessages).display
+
+
+async def test_a_notice_leaves_the_composer_in_view(app: ChatApp) -> None:
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        app.chat.say("Something to know.")
+        while not app.screen.query("Toast"):
+            await pilot.pause()
+        await pilot.pause()
+        toast, composer = app.screen.query_one("Toast"), app.chat.query_one(Composer)
+        assert toast.region.height
+        assert toast.region.bottom < composer.region.y
+        assert toast.region.y <= 3
+        assert toast.region.right >= 96
+
+
+async def test_ctrl_c_copies_then_clears_then_interrupts(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        composer = app.chat.query_one(Composer)
+        app.service.busy = True
+        await pilot.press("h", "e", "y", "shift+left", "ctrl+c")
+        assert (app.clipboard, composer.text, app.service.interrupts) == ("y", "hey", 0)
+        await pilot.press("end", "ctrl+c")
+        assert (composer.text, app.service.interrupts) == ("", 0)
+        await pilot.press("ctrl+z")
+        assert composer.text == "hey"
+        await pilot.press("ctrl+c", "ctrl+c")
+        assert app.service.interrupts == 1
 
 
 async def test_esc_interrupts_only_what_runs(app: ChatApp) -> None:

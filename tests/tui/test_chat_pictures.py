@@ -12,13 +12,17 @@ from loom.archive.records import TurnStatus
 from loom.cowork.events import (
     ApprovalAsked,
     Event,
+    ExchangeEnded,
     ExchangeStarted,
+    Outcome,
     QueueChanged,
+    SaveFailed,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
     ToolStarted,
     TurnStored,
+    WindowTrimmed,
 )
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
@@ -205,6 +209,21 @@ def test_narrow(snap_compare: Compare, app: ChatApp) -> None:
 
 def test_completion(snap_compare: Compare, app: ChatApp) -> None:
     assert snap_compare(app, terminal_size=(80, 24), press=["slash", "c", "down"])
+
+
+def test_ended_badly(snap_compare: Compare, app: ChatApp) -> None:
+    events = (
+        ExchangeStarted(2),
+        TurnStored(turn(5, "user", "Go on.", exchange=2)),
+        TextDelta("The first half of an ans"),
+        TurnStored(turn(6, "assistant", "The first half of an ans", status=TurnStatus.INTERRUPTED, exchange=2)),
+        ExchangeEnded(2, Outcome.INTERRUPTED),
+        WindowTrimmed(1, 4, "T1–T4 left the window: 1 file, kept in the archive"),
+        TurnStored(turn(7, "user", "Again.", exchange=3)),
+        ExchangeEnded(3, Outcome.FAILED, "The provider answered 529: overloaded. Try again in a minute."),
+        SaveFailed("The disk is full.", "Free some space."),
+    )
+    assert snap_compare(app, terminal_size=(100, 36), run_before=told(*events))
 
 
 HOSTILE = (

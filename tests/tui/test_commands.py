@@ -27,7 +27,8 @@ def test_an_unknown_command_is_no_message() -> None:
 
 
 def test_completion_puts_prefixes_first() -> None:
-    assert [c.name for c in complete("/c")] == ["context", "compact", "clear", "recall"]
+    inner = ["recall", "instructions", "uncompact", "unclear"]
+    assert [c.name for c in complete("/c")] == ["context", "compact", "clear", *inner]
     assert complete("/compact ") == ()
     assert complete("see /c") == ()
     assert len(complete("/")) == len(COMMANDS)

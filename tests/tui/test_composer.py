@@ -53,14 +53,42 @@ async def test_an_empty_message_is_not_sent(app: Host) -> None:
         assert app.sent == []
 
 
-async def test_a_paste_of_many_lines_stays_whole(app: Host) -> None:
-    text = "\n".join(f"line {n}\tx" for n in range(500))
+async def test_a_paste_of_some_lines_stays_as_it_is(app: Host) -> None:
+    text = "\n".join(f"line {n}\tx" for n in range(30))
     async with app.run_test() as pilot:
         app.composer.post_message(Paste(text.replace("\n", "\r")))
         await pilot.pause()
         assert app.composer.text == text
+
+
+async def test_a_paste_of_many_lines_is_folded_and_sent_whole(app: Host) -> None:
+    text = "\n".join(f"line {n}\tx" for n in range(300))
+    async with app.run_test() as pilot:
+        await pilot.press("a", "space")
+        app.composer.post_message(Paste(text.replace("\n", "\r")))
+        await pilot.pause()
+        await pilot.press("space", "b")
+        assert app.composer.text == "a [pasted text 1: 300 lines] b"
         await pilot.press("enter")
-        assert app.sent == [text]
+        assert app.sent == [f"a {text} b"]
+
+
+async def test_a_folded_paste_comes_back_with_its_text_by_undo_and_from_the_history(app: Host) -> None:
+    text = "x\n" * 300
+    async with app.run_test() as pilot:
+        app.composer.post_message(Paste(text))
+        await pilot.pause()
+        await pilot.press("enter", "ctrl+z", "enter", "up", "enter")
+        assert app.sent == [text.strip()] * 3
+
+
+async def test_a_paste_that_names_another_paste_is_sent_as_it_is(app: Host) -> None:
+    first, second = "x\n" * 40, "[pasted text 1: 41 lines]\n" * 40
+    async with app.run_test() as pilot:
+        for text in (first, second):
+            app.composer.post_message(Paste(text))
+        await pilot.pause()
+        assert app.composer.whole_text() == first + second
 
 
 async def test_a_huge_paste_stands_under_a_short_name_and_is_sent_whole(app: Host) -> None:

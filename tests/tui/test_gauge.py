@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loom.context.usage import Segment, WindowUsage
+from loom.cowork.events import UsageChanged
 from loom.tui.widgets.gauge import Level, gauge_cells, gauge_line, gauge_text, next_level, short_tokens
+from tests.tui.conftest import ChatApp
 
 
 def usage(used: int, window: int = 200_000, *, assumed: bool = False, estimated: bool = False) -> WindowUsage:
@@ -82,3 +86,33 @@ def test_it_fits_sixty_columns() -> None:
     line = gauge_line(usage(150_000, assumed=True, estimated=True), Level.WARN, 58)
     assert line.cell_length == 58
     assert line.plain.endswith("75% ~150k/200k assumed")
+
+
+def test_what_came_from_the_cache_is_said_where_there_is_room() -> None:
+    reading = replace(usage(84_000), cost_usd=1.25, cache_read_share=0.83)
+    assert gauge_line(reading, Level.OK, 100).plain.endswith("42% 84k/200k  $1.25  83% cached")
+    narrow = gauge_line(reading, Level.OK, 58)
+    assert narrow.plain.endswith("42% 84k/200k  $1.25") and narrow.cell_length == 58
+
+
+def test_pins_memory_and_instructions_are_seen() -> None:
+    reading = WindowUsage({Segment.PROJECT: 400, Segment.PINS: 300}, 10_000, False, 800, 8_000, 700, False)
+    bar = "".join(cell.glyph for cell in gauge_cells(reading, 60))
+    assert bar.startswith("▓▓▒▒") and "┃" in bar
+
+
+async def test_a_window_that_fills_is_said_once_at_each_threshold() -> None:
+    app = ChatApp()
+    async with app.run_test() as pilot:
+        for tokens in (100_000, 141_000, 139_000, 141_000, 181_000, 185_000, 120_000, 141_000):
+            app.service.tell(UsageChanged(usage(tokens)))
+            await app.chat.drawn()
+            await pilot.pause()
+        said = [str(note.message) for note in app._notifications]
+        assert [words.split(".")[0] for words in said] == [
+            "The window is 70% full",
+            "The window is 90% full",
+            "The window is 70% full",
+        ]
+        assert "At 86% the oldest of it leaves; the archive keeps every turn." in said[0]
+        assert "oldest" not in said[1]

@@ -116,3 +116,7 @@ async def test_lines_are_as_wide_as_the_list_whatever_they_say() -> None:
         await pilot.pause()
         widths = {screen.letters.render_line(y).cell_length for y in range(8)}
         assert widths == {screen.letters.scrollable_content_region.width}
+
+
+async def test_a_list_without_a_way_of_its_own_draws_its_items_words() -> None:
+    assert [str(line) for line in RowList[str](["a\x1bb"]).draw_row("a\x1bb", 20)] == ["a␛b"]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from loom.archive.records import Manifest, TurnKind
+from loom.archive.records import RequestLine, TurnKind
+from loom.context.outlook import Outlook
 from loom.context.usage import Segment, WindowUsage
 from loom.cowork.contents import ExchangeInWindow, WindowContents
 from loom.text import UNSAFE
@@ -21,6 +23,7 @@ from loom.tui.widgets.usage_table import (
     UsageReport,
     exchanges_content,
     left_content,
+    outlook_content,
     requests_content,
     summary_content,
     table_content,
@@ -51,20 +54,20 @@ USAGE = WindowUsage(
 )
 
 
-def manifest(request: int, estimated: int, reported: int | None) -> Manifest:
-    return Manifest(
-        session_id="s",
-        request=request,
-        exchange=request,
-        created_at="2026-03-04T10:00:00.000000Z",
-        model_name="anthropic:claude-sonnet-4-5",
-        window_tokens=200_000,
-        segments={},
-        turns=((1, 2), (41, 40 + request)),
-        texts={},
-        estimated_tokens=estimated,
-        reported_tokens=reported,
-    )
+def line(request: int, expected: int, reported: int | None, **more: int) -> RequestLine:
+    given: dict[str, Any] = {
+        "exchange": request,
+        "created_at": "2026-03-04T10:00:00.000000Z",
+        "model_name": "anthropic:claude-sonnet-4-5",
+        "window_tokens": 200_000,
+        "high_water": 150_000,
+        "estimated_tokens": expected,
+        "cache_read_tokens": None,
+        "last_turn": 40 + request,
+        "left_to": 40,
+        "summary": 0,
+    }
+    return RequestLine(request=request, tokens=expected, reported_tokens=reported, **(given | more))
 
 
 REPORT = UsageReport(
@@ -75,7 +78,8 @@ REPORT = UsageReport(
         ExchangeInWindow(10, 58, 58, 14_000, "Now the tests."),
     ),
     left=(LeftLine(41, "T1–T40 left the window: 3 files, 5 commands, kept in the archive"),),
-    manifests=(manifest(1, 4_300, 4_412), manifest(2, 80_180, None)),
+    requests=(line(1, 4_300, 4_412, cache_read_tokens=2_206), line(2, 80_180, None)),
+    outlook=Outlook(69_820, 150_000, 38, 12_000, left_to=30, left_from=1, left_exchanges=4, left_tokens=31_000),
 )
 
 
@@ -169,9 +173,18 @@ def test_what_left_is_said_newest_first_with_the_turn_that_says_it() -> None:
 
 
 def test_requests_say_how_far_off_the_estimate_was() -> None:
-    lines = requests_content(REPORT.manifests, 100).plain.split("\n")
+    lines = requests_content(REPORT.requests, 100).plain.split("\n")
     assert "80,180" in lines[1] and "–" in lines[1]
-    assert "4,412" in lines[2] and "-2.5%" in lines[2] and "T1–T2, T41" in lines[2]
+    assert "4,412" in lines[2] and "-2.5%" in lines[2] and "T41" in lines[2] and "50%" in lines[2]
+
+
+def test_what_would_leave_next_is_said_in_order() -> None:
+    said = outlook_content(REPORT.outlook).plain
+    assert said.startswith("Nothing before 150,000 tokens; that is 69,820 from here. Then tool outputs up to T38")
+    assert "T1–T30 leave (4 exchanges, 31,000 tokens)" in said
+    assert "is passed" in outlook_content(Outlook(0, 8_100, left_to=3, left_from=3, left_exchanges=1)).plain
+    assert "newest exchange" in outlook_content(Outlook(8_100, 8_100)).plain
+    assert "Not counted" in outlook_content(None).plain
 
 
 def test_hostile_texts_are_drawn_literally() -> None:

@@ -30,7 +30,16 @@ _YOU_SAID = re.compile(
     r"|\byour (?:advice|suggestion|recommendation|proposal|answer)s?\b",
     re.IGNORECASE,
 )
+_LOOKS_BACK = re.compile(
+    r"\b(?:did|have|has|had|was|were) (?:i|we|you|it|they|the|my|our|that|this)\b"
+    r"|^\W*(?:when|why|where|who|how) (?:did|was)\b|\b(?:said|told|mentioned|decided|agreed|talked)\b",
+    re.IGNORECASE,
+)
+"""Asks what was, not what to do."""
 _LEAST_NAMED = 3
+_MAX_WORDS = 24
+"""Words of a query that may be a speaker's name: who pastes more asks for no person."""
+_MOST_RULES_SEEN = 200
 _MOSTLY = 0.8
 
 
@@ -50,7 +59,7 @@ class Cues:
     names: frozenset[str] = frozenset()
     """The words of the query that name a speaker; they say who, and little about what."""
     rules: frozenset[int] = frozenset()
-    """The turns that give standing instructions."""
+    """The turns that give standing instructions, the newest of them, where the question is one that these bear on."""
 
 
 def cues_of(query: Query, postings: Postings, now: datetime) -> Cues:
@@ -68,8 +77,13 @@ def cues_of(query: Query, postings: Postings, now: datetime) -> Cues:
         role=role,
         said=said,
         names=names,
-        rules=frozenset(postings.places("facets", RULE_FACET)) if asks else frozenset(),
+        rules=_rules(postings) if asks and not _LOOKS_BACK.search(text) else frozenset(),
     )
+
+
+def _rules(postings: Postings) -> frozenset[int]:
+    places = sorted(postings.places("facets", RULE_FACET), reverse=True)
+    return frozenset(places[:_MOST_RULES_SEEN])
 
 
 def _role(text: str) -> str | None:
@@ -88,7 +102,7 @@ def _speaker(text: str, postings: Postings) -> tuple[frozenset[int] | None, str 
     said: set[int] = set()
     roles: set[str] = set()
     names: set[str] = set()
-    for word in dict.fromkeys(plain_words(text)):
+    for word in [*dict.fromkeys(plain_words(text))][:_MAX_WORDS]:
         if len(word) < 3 or not word.isalpha() or word in STOP_STEMS:
             continue
         spoken = postings.places("facets", f"said:{word}")

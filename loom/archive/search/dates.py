@@ -7,24 +7,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from loom.archive.search.relative import relative_spans
+
 _CALENDAR = """
 january february march april may june july august september october november december
 """
 _MONTHS = _CALENDAR.split()
-_DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _MONTH_NUMBERS = {name: i for i, name in enumerate(_MONTHS, 1)} | {name[:3]: i for i, name in enumerate(_MONTHS, 1)}
 _MONTH = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
 _DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b\.?(?:,? (\d{{4}}))?", re.IGNORECASE)
 _MONTH_FIRST = re.compile(
     rf"\b({_MONTH})\b\.?(?: (\d{{1,2}})(?:st|nd|rd|th)?\b)?(?:,? (?:of )?(\d{{4}}))?", re.IGNORECASE
 )
-_ISO = re.compile(r"\b(\d{4})-(\d\d)(?:-(\d\d))?\b")
-_RELATIVE = re.compile(
-    rf"\b(?:(today|yesterday|this morning)|(last|this) ({'|'.join(_DAYS)}|week|month|year)"
-    r"|(\d{1,3}|an?|two|three|four|five|six|seven) (day|week|month)s? ago)\b",
-    re.IGNORECASE,
-)
-_COUNTS = {"a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
+_YEAR_FIRST = re.compile(r"\b(\d{4})([-/])(\d\d?)(?:\2(\d\d?))?\b")
+_YEAR_LAST = re.compile(r"\b(\d\d?)([./])(\d\d?)\2(\d{4})\b")
+_YEAR = re.compile(r"\b(?:in|of|since|during|from|throughout|early|late) ((?:19|20)\d\d)\b(?![-/.]\d)")
 _SPAN = re.compile(r"(\d{1,4})([hdwmy])")
 _SPAN_DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30.4, "y": 365.25}
 _DAY = 86_400
@@ -45,10 +42,17 @@ class DateCue:
 def date_cues(text: str, now: datetime) -> list[DateCue]:
     """The dates that a query names. Words that are months only at times (`may`, `march`) count with a day, a year
     or a capital; a relative date counts from `now`."""
-    cues = list(_relative_cues(text, now))
+    cues = [DateCue(begin.timestamp(), end.timestamp()) for begin, end in relative_spans(text, now)]
     rest = text
-    for match in _ISO.finditer(text):
-        cues.extend(_cue(int(match[1]), int(match[2]), int(match[3]) if match[3] else None, now))
+    for match in _YEAR_FIRST.finditer(text):
+        cues.extend(_cue(int(match[1]), int(match[3]), int(match[4]) if match[4] else None, now))
+    for match in _YEAR_LAST.finditer(text):
+        first, second = int(match[1]), int(match[3])
+        cues.extend(_cue(int(match[4]), second, first, now))
+        if match[2] == "/" and first != second:  # 5/3/2024 is either, as the writer's country has it
+            cues.extend(_cue(int(match[4]), first, second, now))
+    for match in _YEAR.finditer(text):
+        cues.append(DateCue(_new_year(int(match[1]), now), _new_year(int(match[1]) + 1, now)))
     for match in _DAY_FIRST.finditer(text):
         year = int(match[3]) if match[3] else None
         cues.extend(_cue(year, _MONTH_NUMBERS[match[2].lower()], int(match[1]), now))
@@ -79,28 +83,8 @@ def _cue(year: int | None, month: int, day: int | None, now: datetime) -> Iterat
         return  # `31 February`, year 0: not a date, so not a cue
 
 
-def _relative_cues(text: str, now: datetime) -> Iterator[DateCue]:
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    for match in _RELATIVE.finditer(text):
-        if match[1]:
-            days, length = (1, 1) if match[1].lower() == "yesterday" else (0, 1)
-        elif match[2]:
-            days, length = _last(match[2].lower(), match[3].lower(), today)
-        else:
-            count = _COUNTS.get(match[4].lower()) or int(match[4])
-            unit = {"day": 1, "week": 7, "month": 30}[match[5].lower()]
-            days, length = count * unit + unit // 2, unit if unit > 1 else 1
-        begin = today - timedelta(days=days)
-        yield DateCue(begin.timestamp(), (begin + timedelta(days=length)).timestamp())
-
-
-def _last(which: str, unit: str, today: datetime) -> tuple[int, int]:
-    """How many days ago it began and how many it lasts."""
-    if unit in _DAYS:
-        return (today.weekday() - _DAYS.index(unit) - 1) % 7 + 1, 1
-    length = {"week": 7, "month": 30, "year": 365}[unit]
-    into = {"week": today.weekday(), "month": today.day - 1, "year": today.timetuple().tm_yday - 1}[unit]
-    return (into, into + 1) if which == "this" else (into + length, length)
+def _new_year(year: int, now: datetime) -> float:
+    return datetime(year, 1, 1, tzinfo=now.tzinfo).timestamp()
 
 
 def closeness(cue: DateCue, at: float) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from loom.archive.search.marks import facets_of, marks_of
+from loom.archive.search.marks import facets_of, marks_of, time_facets, tool_mark
 from loom.archive.search.words import Terms, terms_of
 
 RECALL_TOOL = "conversation_recall"
@@ -84,16 +84,16 @@ def entry_of(row: TurnRow, key: int) -> Entry | None:
         place=place_of(key, row.turn_number),
         at=seconds(row.created_at),
         characters=len(text),
-        marks=marks_of(row.role, row.kind, text),
+        marks=marks_of(row.role, row.kind, text) | tool_mark(row.tool_name),
         terms=terms_of(named),
-        facets=facets_of(row.role, row.tool_name, text),
+        facets=facets_of(row.role, row.tool_name, text) | time_facets(seconds(row.created_at)),
     )
 
 
 def seconds(timestamp: str) -> int:
     """Seconds since 1970 of an ISO timestamp; 0 of a text that is none."""
     try:
-        return int(datetime.fromisoformat(timestamp).timestamp())
+        return int(datetime.fromisoformat(timestamp).astimezone(UTC).timestamp())
     except (ValueError, OverflowError, OSError):
         return 0
 

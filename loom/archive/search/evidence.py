@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, Term
-from loom.archive.search.words import cjk_pieces, cjk_runs, fold, words_of
+from loom.archive.search.words import cjk_pieces, cjk_runs, fold, is_code_like, names_of, words_of
 
 PART = 0.6
 """A word inside an identifier, against the same word standing alone."""
@@ -18,14 +20,21 @@ EDGE, INNER = 0.8, 0.6
 LIKE = 0.7
 """A name that is only similar, times the similarity."""
 LEAST_SIMILARITY = 0.8
-LITERAL = 8.0
+LITERAL = 12.0
 """A name or passage as typed, against a word of the same rarity."""
 WITHIN_NAME = 0.3
 """A word that the query has only within a name which is found, against a word of its own."""
 MAX_COMPOUND = 8
 """Words of a query that may be the words of one identifier."""
+MAX_MEANT = 3
+"""Names that a mistyped one is taken for, when longer names that have them inside are looked for."""
 MAX_VERIFIED = 200
 """Turns whose text is read to see whether a passage stands in it."""
+MAX_LIKELY = 2_000
+"""Turns that have the words of a passage, of which the likeliest MAX_VERIFIED are read."""
+MAX_KEYS = 48
+"""Words of a passage that a turn must have before its text is read."""
+MAX_MENTIONS = 4_000
 
 Texts = Callable[[Iterable[int]], Mapping[int, str]]
 """Gives the texts of turns by place."""
@@ -62,24 +71,26 @@ class Evidence:
 
 def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
     """The evidence for a query in a scope."""
+    postings.read([term.stem for term in query.terms], query.pieces)
     rarity = _Rarity(postings.turns)
-    names = [_name_match(name, postings, rarity) for name in query.names]
+    names = [match for name in query.names for match in _name_matches(name, postings, rarity)]
     known = {stem for name in names if name.strengths for stem in words_of(name.key)}
     matches = [_term_match(term, postings, rarity, within_name=term.stem in known) for term in query.terms]
     for piece in query.pieces:
         found = dict.fromkeys(postings.places("parts", piece), 1.0)
-        matches.append(Match(piece, rarity.of(found), found, literal=False))
+        matches.append(Match(piece, rarity.of(found, postings.turns_with(piece)), found, literal=False))
     total = sum(match.weight for match in matches)
     matches += names
     if compound := _compound_match(query, postings, rarity):
         matches.append(compound)
     required: set[int] | None = None
+    named = frozenset(place for match in names for place in match.strengths)
     for phrase in query.phrases:
-        match = _passage_match(phrase, postings, texts, rarity)
+        match = _passage_match(phrase, named, postings, texts, rarity)
         matches.append(match)
         if match.strengths:
             required = set(match.strengths) if required is None else required & set(match.strengths)
-    matches += [_passage_match(passage, postings, texts, rarity) for passage in query.passages]
+    matches += [_passage_match(passage, named, postings, texts, rarity) for passage in query.passages]
     for file in query.filters.files:
         mentions = _mentions(file, postings)
         required = mentions if required is None else required & mentions
@@ -100,9 +111,10 @@ class _Rarity:
     def __init__(self, turns: int) -> None:
         self._turns = turns
 
-    def of(self, found: Mapping[int, float]) -> float:
-        """BM25's inverse document frequency within the scope; that of one turn for what is in none."""
-        count = len(found) or 1
+    def of(self, found: Mapping[int, float], turns: int = 0) -> float:
+        """BM25's inverse document frequency within the scope; that of one turn for what is in none. `turns` is how
+        many have it where that is more than were looked at."""
+        count = max(len(found), turns) or 1
         return math.log(1 + (max(self._turns, count) - count + 0.5) / (count + 0.5))
 
 
@@ -114,9 +126,8 @@ def _term_match(term: Term, postings: Postings, rarity: _Rarity, *, within_name:
         strengths.update(dict.fromkeys(postings.with_prefix("words", term.word), PREFIX))
         _add_names(strengths, postings, dict.fromkeys(postings.names_with(term.word), INNER))
     if not strengths:
-        similar = postings.names_like(term.word, LEAST_SIMILARITY)
-        _add_names(strengths, postings, {known: LIKE * value for known, value in similar.items()})
-    weight = rarity.of(strengths) * (WITHIN_NAME if within_name else 1)
+        _add_names(strengths, postings, _mistyped(term.word, postings))
+    weight = rarity.of(strengths, postings.turns_with(term.stem)) * (WITHIN_NAME if within_name else 1)
     return Match(term.stem, weight, strengths, literal=False, within_name=within_name)
 
 
@@ -128,76 +139,102 @@ def _compound_match(query: Query, postings: Postings, rarity: _Rarity) -> Match 
         return None
     strengths: dict[int, float] = {}
     joined = "".join(words)
+    exact: dict[str, float] = {}
     for name in postings.names_with(*words):
         bare = "".join(character for character in name if character.isalnum())
-        exact = 1.0 if bare == joined else EDGE if joined in bare else INNER * INNER
-        for place in postings.places("names", name):
-            strengths[place] = max(strengths.get(place, 0.0), exact)
+        exact[name] = 1.0 if bare == joined else EDGE if joined in bare else INNER * INNER
+    _add_names(strengths, postings, exact)
     return Match(" ".join(words), LITERAL * rarity.of(strengths), strengths, literal=True) if strengths else None
 
 
-def _name_match(name: str, postings: Postings, rarity: _Rarity) -> Match:
-    strengths = dict.fromkeys(postings.places("names", name), 1.0)
-    longer = {known: _standing(name, known) for known in postings.names_with(name) if known != name}
-    _add_names(strengths, postings, longer)
-    if not strengths:
-        similar = postings.names_like(name, LEAST_SIMILARITY)
-        _add_names(strengths, postings, {known: LIKE * value for known, value in similar.items()})
+def _name_matches(name: str, postings: Postings, rarity: _Rarity) -> list[Match]:
+    """The turns with a name. One that is nowhere is looked for in pieces (`a_b+c_d`: a_b, c_d), then as mistyped."""
+    for tried in ([name], sorted(piece for piece in names_of(name) - {name} if is_code_like(piece))):
+        matches = [_name_match(one, _standings(one, postings), postings, rarity) for one in tried]
+        if any(match.strengths for match in matches):
+            return matches
+    return [_name_match(name, _mistyped(name, postings), postings, rarity)]
+
+
+def _name_match(name: str, names: Mapping[str, float], postings: Postings, rarity: _Rarity) -> Match:
+    strengths: dict[int, float] = {}
+    _add_names(strengths, postings, names)
     return Match(name, LITERAL * rarity.of(strengths), strengths, literal=True)
 
 
+def _standings(name: str, postings: Postings) -> dict[str, float]:
+    """The names that are this one or have it inside."""
+    return {name: 1.0} | {known: _standing(name, known) for known in postings.names_with(name) if known != name}
+
+
+def _mistyped(name: str, postings: Postings) -> dict[str, float]:
+    """The names that this one may have been meant for, and those with the likeliest of them inside."""
+    similar = postings.names_like(name, LEAST_SIMILARITY)
+    names = {known: LIKE * value for known, value in similar.items()}
+    for meant in sorted(similar, key=lambda known: (-similar[known], known))[:MAX_MEANT]:
+        for known, standing in _standings(meant, postings).items():
+            names[known] = max(names.get(known, 0.0), names[meant] * standing)
+    return names
+
+
 def _add_names(strengths: dict[int, float], postings: Postings, names: Mapping[str, float]) -> None:
+    alike: defaultdict[float, list[str]] = defaultdict(list)
     for name, strength in names.items():
-        for place in postings.places("names", name):
+        alike[strength].append(name)
+    for strength, group in alike.items():
+        for place in postings.with_any_name(group):
             strengths[place] = max(strengths.get(place, 0.0), strength)
 
 
 def _standing(part: str, whole: str) -> float:
-    """How a part stands in a text that has it: whole token, at a border, or inside a word."""
+    """How a part stands in a text that has it: whole token, at a border, or inside a word; 0 where it does not."""
     best = 0.0
     start = whole.find(part)
-    while start >= 0 and best < 1:
-        end = start + len(part)
-        left = start == 0 or not (whole[start - 1].isalnum() and part[0].isalnum())
-        right = end == len(whole) or not (whole[end].isalnum() and part[-1].isalnum())
-        best = max(best, EDGE if left and right else (EDGE + INNER) / 2 if left or right else INNER)
+    while start >= 0 and best < EDGE:
+        best = max(best, _standing_at(whole, start, start + len(part)))
         start = whole.find(part, start + 1)
     return best
 
 
-def _passage_match(passage: str, postings: Postings, texts: Texts, rarity: _Rarity) -> Match:
-    """The turns in whose text a passage stands word for word, white space and case aside."""
-    keys = list(dict.fromkeys(words_of(passage)))
-    pieces = [piece for run in cjk_runs(passage) for piece in cjk_pieces(run)]
-    places = _all_of(keys, pieces, postings)
-    if not places and len(keys) > 2:
-        places = _all_of(keys[1:-1], pieces, postings)  # cut out of a longer text, its ends may be half words
-    if not keys and not pieces:
-        places = set(postings.newest(MAX_VERIFIED * 10))
-    strengths: dict[int, float] = {}
-    for place, text in texts(sorted(places, reverse=True)[: MAX_VERIFIED * (10 if not keys else 1)]).items():
-        folded = " ".join(fold(text).split())
-        if passage in folded:
-            strengths[place] = _standing(passage, folded) / EDGE
+def _standing_at(text: str, start: int, end: int) -> float:
+    left = start == 0 or not (text[start - 1].isalnum() and text[start].isalnum())
+    right = end == len(text) or not (text[end].isalnum() and text[end - 1].isalnum())
+    return EDGE if left and right else (EDGE + INNER) / 2 if left or right else INNER
+
+
+def _passage_match(passage: str, named: frozenset[int], postings: Postings, texts: Texts, rarity: _Rarity) -> Match:
+    """The turns in whose text a passage stands word for word, white space and case aside; those that have a name of
+    the query (`named`) are read first."""
+    keys = list(dict.fromkeys(words_of(passage)))[:MAX_KEYS]
+    pieces = [piece for run in cjk_runs(passage) for piece in cjk_pieces(run)][:MAX_KEYS]
+
+    def verbatim(places: Iterable[int], limit: int = MAX_VERIFIED) -> dict[int, float]:
+        likely = sorted(places, key=lambda place: (place in named, place), reverse=True)
+        return _verbatim(passage, likely[:limit], texts)
+
+    if keys or pieces:
+        places = postings.with_all(keys, pieces, MAX_LIKELY)
+        strengths = verbatim(places)
+        if not strengths and len(keys) > 2 and (named or not places):
+            # Cut out of a longer text: its ends may be half words.
+            strengths = verbatim(postings.with_all(keys[1:-1], pieces, MAX_LIKELY))
+    else:
+        strengths = verbatim(postings.narrowed(MAX_LIKELY), MAX_LIKELY)
     return Match(passage, LITERAL * rarity.of(strengths), strengths, literal=True)
 
 
-def _all_of(keys: list[str], pieces: list[str], postings: Postings) -> set[int]:
-    found: set[int] | None = None
-    for key in keys:
-        places = postings.places("words", key) | postings.places("parts", key)
-        found = places if found is None else found & places
-        if not found:
-            return set()
-    for piece in pieces:
-        places = postings.places("parts", piece)
-        found = places if found is None else found & places
-    return found or set()
+def _verbatim(passage: str, places: Iterable[int], texts: Texts) -> dict[int, float]:
+    pattern = re.compile(r"\s+".join(map(re.escape, passage.split())))
+    strengths = {}
+    for place, text in texts(places).items():
+        folded = fold(text)
+        found = [_standing_at(folded, *match.span()) for match in pattern.finditer(folded)]
+        if found:
+            strengths[place] = max(found) / EDGE
+    return strengths
 
 
 def _mentions(file: str, postings: Postings) -> set[int]:
     """The turns that mention a file: the path as given, within a longer one, or its words."""
-    places = postings.places("names", file)
-    for name in postings.names_with(file):
-        places = places | postings.places("names", name)
-    return places or _all_of(words_of(file), [], postings)
+    places = postings.with_any_name([file, *postings.names_with(file)])
+    return places or postings.with_all(words_of(file), [], MAX_MENTIONS)

@@ -11,7 +11,7 @@ from loom.archive.search.document import COLUMNS, FINDABLE, Entry, TurnRow, entr
 from loom.archive.search.marks import ROLES, role_facet
 from loom.archive.transactions import transaction
 
-VERSION = 1
+VERSION = 3
 """Raised whenever words.py, stems.py, marks.py or document.py give other terms: the index is then made anew."""
 
 BATCH_TURNS = 32
@@ -20,6 +20,16 @@ BATCH_CHARACTERS = 50_000
 ones make the index no sooner."""
 
 _TABLES = ("search_terms", "search_name_pieces", "search_names", "search_marks", "search_sessions", "search_progress")
+_PROGRESS = (
+    "CREATE TABLE IF NOT EXISTS search_progress"
+    " (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL, watermark INTEGER NOT NULL) STRICT"
+)
+_GOING = 0
+"""The version of an index that is being taken away."""
+_ROWS_AT_ONCE = {"search_terms_data": 32, "search_name_pieces_data": 32, "search_marks": 2_000, "search_names": 500}
+"""What the index's pages are in, and how many rows of it are deleted (and overwritten) at once."""
+_HEAD_ROWS = 10
+"""Without these rows of its data FTS5 cannot open a table, not even to drop it."""
 _NEXT = f"SELECT {COLUMNS} FROM conversation_turns WHERE id > ? ORDER BY id"  # noqa: S608
 _FINDABLE_IDS = f"SELECT id FROM conversation_turns WHERE id > ? AND id <= ? AND {FINDABLE}"  # noqa: S608
 
@@ -32,17 +42,58 @@ def index_schema() -> str:
 def prepare(connection: sqlite3.Connection) -> None:
     """Makes the tables where any is missing, and makes all of them anew where they are of another version."""
     if watermark(connection) is None:
-        rebuild(connection)
+        rebuild(connection, only_missing=True)
 
 
-def rebuild(connection: sqlite3.Connection) -> None:
-    """Makes the tables anew, empty; `index_batch` fills them."""
+def rebuild(connection: sqlite3.Connection, *, only_missing: bool = False) -> None:
+    """Makes the tables anew, empty; `index_batch` fills them. With `only_missing` not if there is an index.
+
+    A large index goes in small steps, each of them a transaction: appends wait for none longer than for a batch.
+    Until the last one the index counts as missing. Another process may do the same at the same time.
+    """
     with transaction(connection):
+        if only_missing and watermark(connection) is not None:
+            return  # somebody else was quicker
+        connection.execute(_PROGRESS)
+        connection.execute("INSERT OR REPLACE INTO search_progress VALUES (1, ?, 0)", (_GOING,))
+    try:
+        while _take_away_some(connection):
+            pass
+    except sqlite3.DatabaseError as error:
+        # What is damaged cannot be emptied, but dropped.
+        if isinstance(error, sqlite3.OperationalError):
+            raise
+    with transaction(connection):
+        if not _is_going(connection):
+            return
         for table in _TABLES:
             connection.execute(f"DROP TABLE IF EXISTS {table}")
         for statement in statements(index_schema()):
             connection.execute(statement)
         connection.execute("INSERT INTO search_progress VALUES (1, ?, 0)", (VERSION,))
+
+
+def _take_away_some(connection: sqlite3.Connection) -> bool:
+    """Deletes a few rows of what the index is kept in; False if none is left, or somebody else has made it anew."""
+    with transaction(connection):
+        if not _is_going(connection):
+            return False
+        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE name GLOB 'search_*'")}
+        for table, rows in _ROWS_AT_ONCE.items():
+            if table not in tables:
+                continue
+            deleted = connection.execute(
+                f"DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM {table} WHERE rowid > ? LIMIT ?)",  # noqa: S608
+                (_HEAD_ROWS if table.endswith("_data") else -1, rows),
+            )
+            if deleted.rowcount:
+                return True
+    return False
+
+
+def _is_going(connection: sqlite3.Connection) -> bool:
+    row = connection.execute("SELECT version FROM search_progress WHERE id = 1").fetchone()
+    return row is not None and bool(row[0] == _GOING)
 
 
 def watermark(connection: sqlite3.Connection) -> int | None:

@@ -7,10 +7,14 @@ import threading
 import time
 from pathlib import Path
 
-from loom.archive.database import connect, pragma
+from loom.archive.checkpoints import FULL_BYTES, checkpoint
+from loom.archive.database import WRITING_PATIENCE, connect, pragma
 from loom.archive.errors import ArchiveError
+from loom.archive.logs import Log
 from loom.archive.migrations import MIGRATIONS
 from loom.archive.search.index import index_batch, rebuild
+from loom.archive.search.merging import merge_some, scattered
+from loom.archive.transactions import in_turn
 
 _GATHER = 0.2
 """Seconds between an append and its indexing: the turns of one step of a conversation go in one batch."""
@@ -26,6 +30,7 @@ class Indexer(threading.Thread):
     def __init__(self, path: Path) -> None:
         super().__init__(name="loom-index", daemon=True)
         self._path = path
+        self._log = Log(path)
         self._changed = threading.Condition()
         self._wanted = 0  # counts calls of `wake`
         self._done = 0  # how many of them the last finished pass had seen
@@ -67,20 +72,28 @@ class Indexer(threading.Thread):
                     connection = connection or self._open()
                     self._catch_up(connection)
                     self.error = None
-                except (sqlite3.Error, ArchiveError) as error:
+                    self._report(seen)
+                    self._merge(connection, seen)
+                except (sqlite3.Error, ArchiveError, OSError) as error:
                     # The turns are safe and searches scan what is missing here, so nobody need be stopped by this.
                     self.error = error
                     self._damaged = self._damaged or _is_damage(error)
+                    self._report(seen)
                 self._rest(seen)
         finally:
             if connection is not None:
+                self._log.close()
                 connection.close()
+
+    def _report(self, seen: int) -> None:
+        """Everything that was there when the pass began is indexed, or cannot be."""
+        with self._changed:
+            self._done = seen
+            self._changed.notify_all()
 
     def _rest(self, seen: int) -> None:
         """Waits until there is something to do again."""
         with self._changed:
-            self._done = seen
-            self._changed.notify_all()
             self._changed.wait_for(
                 lambda: self._wanted > seen or self._stopped.is_set(), None if self.error is None else _RETRY
             )
@@ -101,8 +114,25 @@ class Indexer(threading.Thread):
             self._damaged = False
         begun = time.monotonic()
         while not self._stopped.is_set() and index_batch(connection):
-            self._stopped.wait((time.monotonic() - begun) * _REST)
+            self._pause(connection, begun)
             begun = time.monotonic()
+
+    def _merge(self, connection: sqlite3.Connection, seen: int) -> None:
+        """Puts the index in order, until that is done or turns wait to be indexed."""
+        for table in scattered(connection):
+            begun = time.monotonic()
+            while self._wanted == seen and not self._stopped.is_set() and merge_some(connection, table):
+                self._pause(connection, begun)
+                begun = time.monotonic()
+
+    def _pause(self, connection: sqlite3.Connection, begun: float) -> None:
+        """Leaves the archive to others for as long as the last step took; before that, moves a long log."""
+        if self._log.holds(FULL_BYTES):
+            with in_turn(connection, WRITING_PATIENCE):
+                moved = checkpoint(connection)
+                if moved.whole:
+                    self._log.moved(moved.frames)
+        self._stopped.wait((time.monotonic() - begun) * _REST)
 
 
 def _is_damage(error: Exception) -> bool:

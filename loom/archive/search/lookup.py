@@ -4,146 +4,135 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 
 from loom.archive.records import SearchHit, SearchPage, TurnKind, TurnStatus
 from loom.archive.search.cues import Cues, cues_of
-from loom.archive.search.dates import date_bound
 from loom.archive.search.document import COLUMNS, TurnRow, turn_of
 from loom.archive.search.evidence import Evidence, gather
-from loom.archive.search.marks import role_of, tool_facet
-from loom.archive.search.postings import Mark, Postings
+from loom.archive.search.filters import Filter, filter_of
+from loom.archive.search.pool import pool_of
+from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, parse
-from loom.archive.search.ranking import beside, is_allowed, pool_of, rank
-from loom.archive.search.scope import Scope, scope_of
+from loom.archive.search.ranking import beside, is_allowed, rank
+from loom.archive.search.request import Request
+from loom.archive.search.scope import Scope
 from loom.archive.search.snippets import snippet_of
+from loom.archive.search.tail import TailCache, read_tail
+from loom.archive.search.words import fold, words_of
 
 _ROW = f"SELECT {COLUMNS} FROM conversation_turns WHERE session_id = ? AND turn_number = ?"  # noqa: S608
 _NEWEST = 2_000
 """Turns looked through for a query that is nothing but filters."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What is searched for, and where."""
-
-    query: str
-    session_id: str | None = None
-    workspace: str | None = None
-    limit: int = 10
-    roles: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    before: str | None = None
-    after: str | None = None
+MAX_RULES = 200
+"""Standing instructions that are ranked for a question, the newest."""
+MAX_READ = 4_000_000
+"""Characters that are read to see whether a passage stands in them."""
+MAX_REREAD = 200
+"""Turns that are passed over, at most, because their text shows what the index could not."""
 
 
 def search(
-    connection: sqlite3.Connection, request: Request, check: Callable[[], None], *, use_index: bool = True
+    connection: sqlite3.Connection,
+    request: Request,
+    check: Callable[[], None],
+    *,
+    cache: TailCache | None = None,
+    use_index: bool = True,
 ) -> SearchPage:
     """The page of hits. `check` is called between the steps and raises when nobody waits for the answer any more;
-    without the index every turn in scope is read."""
+    `cache` keeps what is behind the watermark from one search to the next. Without the index the turns in scope are
+    read."""
     begun = time.perf_counter()
     connection.execute("BEGIN")  # one snapshot: watermark, index and turns belong together
     try:
-        hits, turns = _search(connection, request, check, use_index)
+        page = _search(connection, request, check, cache or TailCache(), use_index)
     finally:
         if connection.in_transaction:
             connection.execute("COMMIT")
-    return SearchPage(hits=tuple(hits), searched_turns=turns, elapsed_ms=(time.perf_counter() - begun) * 1000)
+    return replace(page, elapsed_ms=(time.perf_counter() - begun) * 1000)
 
 
 def _search(
-    connection: sqlite3.Connection, request: Request, check: Callable[[], None], use_index: bool
-) -> tuple[list[SearchHit], int]:
+    connection: sqlite3.Connection,
+    request: Request,
+    check: Callable[[], None],
+    cache: TailCache,
+    use_index: bool,
+) -> SearchPage:
     query = parse(request.query)
-    scope = scope_of(
+    scope = Scope(
         connection,
         session_id=request.session_id,
         workspace=request.workspace,
         named=query.filters.session,
         use_index=use_index,
     )
-    postings = Postings(connection, scope)
+    filtered = filter_of(query, request, datetime.now().astimezone())
+    tail = read_tail(connection, scope, cache, check)
+    postings = Postings(connection, scope, tail, facets=filtered.terms(), excluded=query.excluded)
     check()
+    page = SearchPage(hits=(), searched_turns=postings.turns, waiting_turns=tail.left_out, elapsed_ms=0)
     if not postings.turns or request.limit <= 0:
-        return [], postings.turns
-    now = datetime.now().astimezone()
-    filtered = _filter(query, request, postings, now)
+        return page
     reader = _Reader(connection, scope, check)
     evidence = gather(query, postings, reader.texts)
     check()
     if query.is_empty:
         ranked = _newest(evidence, postings, filtered)
     else:
-        ranked = _ranked(evidence, postings, cues_of(query, postings, now), filtered)
+        ranked = _ranked(evidence, postings, cues_of(query, postings, filtered.now), filtered)
     check()
-    hits = [reader.hit(place, score, query) for place, score in ranked[: request.limit]]
-    return [hit for hit in hits if hit is not None], postings.turns
+    return replace(page, hits=tuple(_hits(ranked, query, request.limit, reader, filtered)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Filter:
-    """What a turn must be, whatever its words."""
-
-    roles: frozenset[str]
-    of_tools: frozenset[int] | None
-    before: float | None
-    after: float | None
-
-    @property
-    def is_open(self) -> bool:
-        return not self.roles and self.of_tools is None and self.before is None and self.after is None
-
-    def passes(self, place: int, mark: Mark) -> bool:
-        return (
-            (not self.roles or role_of(mark.marks) in self.roles)
-            and (self.of_tools is None or place in self.of_tools)
-            and (self.before is None or mark.at < self.before)
-            and (self.after is None or mark.at >= self.after)
-        )
-
-
-def _filter(query: Query, request: Request, postings: Postings, now: datetime) -> _Filter:
-    """The filters of the query and those of the caller, all of which must hold."""
-    typed, given = query.filters.roles, frozenset(request.roles)
-    tools = query.filters.tools | frozenset(request.tools)
-    ends = [date_bound(value, now) for value in (query.filters.before, request.before) if value]
-    begins = [date_bound(value, now) for value in (query.filters.after, request.after) if value]
-    roles = typed & given if typed and given else typed | given
-    return _Filter(
-        roles=(roles or frozenset(("none",))) if typed or given else frozenset(),
-        of_tools=frozenset(place for tool in tools for place in postings.places("facets", tool_facet(tool)))
-        if tools
-        else None,
-        before=min((moment for moment in ends if moment is not None), default=None),
-        after=max((moment for moment in begins if moment is not None), default=None),
-    )
-
-
-def _ranked(evidence: Evidence, postings: Postings, cues: Cues, filtered: _Filter) -> list[tuple[int, float]]:
+def _ranked(evidence: Evidence, postings: Postings, cues: Cues, filtered: Filter) -> list[tuple[int, float]]:
     def passing(places: Iterable[int]) -> Iterable[int]:
-        if filtered.is_open:
-            return places
-        return [place for place, mark in postings.marks(places).items() if filtered.passes(place, mark)]
+        return [place for place, mark in postings.marks(places).items() if filtered.passes(mark)]
 
-    pool = pool_of(evidence, passing)
-    marks = postings.marks({*pool, *beside(pool, evidence), *cues.rules})
-    ranked = rank(evidence, marks, cues, mean_characters=postings.mean_characters)
-    return [(place, score) for place, score in ranked if filtered.passes(place, marks[place])]
+    pool = pool_of(evidence, None if filtered.is_open else passing)
+    rules = frozenset(sorted(cues.rules, reverse=True)[:MAX_RULES])
+    marks = postings.marks({*pool, *beside(pool, evidence), *rules})
+    ranked = rank(evidence, marks, replace(cues, rules=rules), mean_characters=postings.mean_characters)
+    return [(place, score) for place, score in ranked if filtered.passes(marks[place])]
 
 
-def _newest(evidence: Evidence, postings: Postings, filtered: _Filter) -> list[tuple[int, float]]:
+def _newest(evidence: Evidence, postings: Postings, filtered: Filter) -> list[tuple[int, float]]:
     """The turns that the filters leave, newest first: the answer to a query that is nothing but filters."""
-    if filtered.of_tools is not None:
-        marks = postings.marks(filtered.of_tools)
-    elif evidence.required is not None:
+    if evidence.required is not None:
         marks = postings.marks(evidence.required)
     else:
-        marks = postings.newest(_NEWEST)
-    found = [place for place, mark in marks.items() if filtered.passes(place, mark) and is_allowed(place, evidence)]
+        marks = postings.marks(postings.narrowed(_NEWEST))
+    found = [place for place, mark in marks.items() if filtered.passes(mark) and is_allowed(place, evidence)]
     return [(place, 0.0) for place in sorted(found, key=lambda place: (-marks[place].at, -place))]
+
+
+def _hits(
+    ranked: Iterable[tuple[int, float]], query: Query, limit: int, reader: _Reader, filtered: Filter
+) -> Iterator[SearchHit]:
+    """The first `limit` of those ranked that hold out when their text is read: a word that is excluded may be too
+    common for all of its turns to be known."""
+    left = limit
+    for place, score in islice(ranked, limit + MAX_REREAD):
+        row = reader.row(place)
+        if row is None or not filtered.has_tool(row.tool_name) or _is_excluded(row.text, query):
+            continue
+        yield reader.hit(place, row, score, query)
+        left -= 1
+        if not left:
+            return
+
+
+def _is_excluded(text: str, query: Query) -> bool:
+    if not query.excluded:
+        return False
+    folded = " ".join(fold(text).split())
+    if any(passage in folded for passage in query.passages):
+        return False
+    return not frozenset(query.excluded).isdisjoint(words_of(text))
 
 
 class _Reader:
@@ -160,18 +149,20 @@ class _Reader:
         return None if values is None else TurnRow(*values)
 
     def texts(self, places: Iterable[int]) -> dict[int, str]:
-        texts = {}
+        """The texts of the places, as many of the first as make `MAX_READ` characters together."""
+        texts: dict[int, str] = {}
+        left = MAX_READ
         for place in places:
             self._check()
             row = self.row(place)
             if row is not None:
                 texts[place] = row.text
+                left -= len(row.text)
+            if left < 0:
+                break
         return texts
 
-    def hit(self, place: int, score: float, query: Query) -> SearchHit | None:
-        row = self.row(place)
-        if row is None:
-            return None
+    def hit(self, place: int, row: TurnRow, score: float, query: Query) -> SearchHit:
         session = self._scope.session_of(place)
         text = row.text
         snippet, highlights = snippet_of(text, query)

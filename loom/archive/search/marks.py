@@ -7,6 +7,8 @@ another language has none and loses nothing else.
 from __future__ import annotations
 
 import re
+from datetime import UTC, date, datetime
+from zlib import crc32
 
 ROLES = ("user", "assistant", "tool", "system")
 _ROLE_BITS = 3
@@ -23,6 +25,8 @@ QUESTION = 64
 LONG_QUESTION = 128
 """Ends with a question after a paragraph of statements."""
 SUMMARY = 256
+TOOL_SHIFT = 16
+"""From this bit on, 24 bits of a checksum of the tool's name: two tools may share one, so a hit's name is compared."""
 
 SHORT_QUESTION = 160
 LONGEST_QUESTION = 300
@@ -50,12 +54,11 @@ _PREFERENCE = re.compile(
     re.IGNORECASE,
 )
 _RULE = re.compile(
-    r"(?:^|[.!?]\s+|\n)(?:please |and |so |but )?(?:from now on\b|whenever i\b"
-    r"|(?:always|never|do not ever|don['’]t ever)"
-    r" (?:add|answer|ask|assume|call|change|check|cite|commit|convert|create|delete|do|edit|explain|format|give|ignore"
-    r"|include|install|keep|leave|let|list|make|mention|name|prefer|provide|push|put|remove|reply|respond|run|show"
-    r"|skip|start|suggest|tell|test|touch|use|verify|write)\b)"
-    r"|\bwhen(?:ever)? i ask\b",
+    r"(?:^|[.!?:]\s+|\n[-*\s]*)(?:(?:please|and|so|but|also)[ ,]+){0,2}"
+    r"(?:from now on\b|whenever i\b|make sure (?:to|you) (?:always|never)\b"
+    r"|(?:always|never|do not ever|don['’]t ever) "
+    r"(?!(?:mind|again|ever|a|an|the|in|been|had|have|was|is|were|are|so|such|knew|thought|said|seen|saw|felt|got|made"
+    r"|did|went|too|that|this|my|i|we|you|he|she|it|they)\b|\w+(?:ed|ing)\b)[a-z]+\b)",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\[[^\]\n]{0,400}\]\s*$")
@@ -83,6 +86,16 @@ def marks_of(role: str, kind: str, text: str) -> int:
     if body.endswith("?"):
         marks |= QUESTION if len(body) <= SHORT_QUESTION else LONG_QUESTION if len(body) <= LONGEST_QUESTION else 0
     return marks
+
+
+def tool_mark(name: str | None) -> int:
+    """The bits of a turn's marks that say which tool it is of; none for a turn of no tool."""
+    return (crc32(one_term(name).encode()) >> 8) << TOOL_SHIFT if name else 0
+
+
+def is_of_tool(marks: int, name: str) -> bool:
+    """Whether the marks are of a turn of this tool (or of one with the same checksum)."""
+    return marks >> TOOL_SHIFT == tool_mark(name) >> TOOL_SHIFT
 
 
 def role_of(marks: int) -> str:
@@ -114,4 +127,30 @@ def role_facet(role: str) -> str:
 
 def tool_facet(name: str) -> str:
     """The term that finds the turns of a tool."""
-    return "tool:" + "_".join(name.lower().split())
+    return f"tool:{one_term(name)}"
+
+
+def time_facets(at: int) -> frozenset[str]:
+    """The terms that find the turns of a year, a month and a day, all UTC; `at` is in seconds since 1970."""
+    day = datetime.fromtimestamp(at, UTC).date()
+    return frozenset((year_facet(day), month_facet(day), day_facet(day)))
+
+
+def year_facet(day: date) -> str:
+    """The term that finds the turns of the day's year."""
+    return f"year:{day.year}"
+
+
+def month_facet(day: date) -> str:
+    """The term that finds the turns of the day's month."""
+    return f"month:{day:%Y-%m}"
+
+
+def day_facet(day: date) -> str:
+    """The term that finds the turns of the day."""
+    return f"day:{day.isoformat()}"
+
+
+def one_term(name: str) -> str:
+    """A tool's name as it is in a facet: lower case, without white space."""
+    return "_".join(name.lower().split())

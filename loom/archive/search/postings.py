@@ -1,26 +1,48 @@
-"""Where terms occur: looked up in the index, and in the turns that are not in it yet."""
+"""Where terms occur: looked up in the index, and in the turns that are not in it yet.
+
+In a million turns a common word stands in a hundred thousand. Which of them a query means is said by its rarer words,
+so no more than `BUDGET` postings are read for one query: rare terms whole; of common ones the newest, those beside a
+rare term, those where the common ones stand together, and those that pass the filters.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
 
-from loom.archive.search.document import COLUMNS, FINDABLE, Entry, TurnRow, entry_of
+from loom.archive.search.document import Entry
 from loom.archive.search.scope import Scope
 from loom.archive.search.similarity import pieces_of, similarity
+from loom.archive.search.tail import Column, Tail
 
-Column = Literal["words", "parts", "names", "facets"]
-
-MAX_POSTINGS = 20_000
-"""Turns of one term that are looked at, newest first: a term of more says little about any of them."""
+BUDGET = 16_000
+"""Postings that the words of a query may read in all; half a microsecond each, and as much to rank them."""
+FIRST = 1_000
+"""Postings that each term may read, whatever the others take, or its share of a third of the budget, if that is less;
+a term of fewer is rare."""
+LEAST_FIRST = 300
+SUPPLEMENT = 2_000
+"""Postings of a common term that are read for each of the reasons given above."""
+MAX_SUPPLEMENTED = 4
+"""Common terms, the rarest of them, for which that is done: the others say little."""
+MAX_ANCHORS = 4_000
+"""Turns with rare terms in which common ones are looked for."""
+MAX_POSTINGS = 8_000
+"""Turns of a term that is not one of the query's words, newest first."""
+MOST_TOGETHER = 12
+"""Terms that a turn must have together before its text is read."""
+MAX_NAMED = 4_000
+"""Turns that are looked at for names, newest first."""
 MAX_NAMES_WITH = 64
 MAX_NAMES_SEEN = 4_000
+MAX_PIECES_SEEN = 1_500
+"""Names that are counted for one piece of a mistyped name."""
 MAX_COMPARED = 128
 """Names that share the most pieces with a mistyped one, compared letter by letter."""
-
 _TERM = (
     "SELECT rowid FROM search_terms WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ?"
     " ORDER BY rowid DESC LIMIT ?"
@@ -31,11 +53,9 @@ _NEWEST = (
 )
 _PIECE = "SELECT rowid FROM search_name_pieces WHERE search_name_pieces MATCH ? LIMIT ?"
 _NAMES = "SELECT id, name FROM search_names WHERE id IN (SELECT value FROM json_each(?))"
-_TAIL = f"SELECT {COLUMNS} FROM conversation_turns WHERE id > ? AND {FINDABLE}"  # noqa: S608
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """What ranking knows of a turn beside its terms."""
 
     at: int
@@ -44,84 +64,121 @@ class Mark:
 
 
 @dataclass(slots=True)
-class Tail:
-    """The turns behind the watermark, taken apart as the index would."""
+class _Found:
+    """The postings read of one term."""
 
-    entries: dict[int, Entry] = field(default_factory=dict)
-    terms: dict[Column, dict[str, list[int]]] = field(default_factory=dict)
-
-    def add(self, entry: Entry) -> None:
-        self.entries[entry.place] = entry
-        columns: tuple[tuple[Column, frozenset[str]], ...] = (
-            ("words", entry.terms.words),
-            ("parts", entry.terms.parts),
-            ("names", entry.terms.names),
-            ("facets", entry.facets),
-        )
-        for column, terms in columns:
-            places = self.terms.setdefault(column, {})
-            for term in terms:
-                places.setdefault(term, []).append(entry.place)
-
-    def places(self, column: Column, term: str) -> list[int]:
-        return self.terms.get(column, {}).get(term, [])
-
-    def with_prefix(self, column: Column, prefix: str) -> list[int]:
-        found = self.terms.get(column, {})
-        return [place for term, places in found.items() if term.startswith(prefix) for place in places]
-
-    @property
-    def names(self) -> Iterable[str]:
-        return self.terms.get("names", {}).keys()
-
-
-def read_tail(connection: sqlite3.Connection, scope: Scope) -> Tail:
-    """The turns in scope that the index does not have."""
-    tail = Tail()
-    keys = {session.id: key for key, session in scope.sessions.items()}
-    if not keys:
-        return tail
-    sql, values = _TAIL, [scope.watermark]
-    if scope.is_one_session:
-        sql += " AND session_id = ?"
-        values += list(keys)  # type: ignore[arg-type]
-    for columns in connection.execute(sql, values):
-        row = TurnRow(*columns)
-        key = keys.get(row.session_id)
-        entry = None if key is None else entry_of(row, key)
-        if entry is not None:
-            tail.add(entry)
-    return tail
+    places: set[int]
+    turns: int
+    """How many turns in scope have the term; estimated where not all were read."""
+    whole: bool
 
 
 class Postings:
-    """Where terms occur within a scope, in the index and behind its watermark alike."""
+    """Where terms occur within a scope, in the index and behind its watermark alike.
 
-    def __init__(self, connection: sqlite3.Connection, scope: Scope) -> None:
+    `facets` are groups of which a turn that passes the filters has one each, `excluded` stems that it must not have:
+    there common terms are looked up, too.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        scope: Scope,
+        tail: Tail,
+        *,
+        facets: Sequence[Sequence[str]] = (),
+        excluded: Sequence[str] = (),
+    ) -> None:
         self._connection = connection
         self._scope = scope
-        self._tail = read_tail(connection, scope)
-        tail = self._tail.entries.values()
-        self.turns = scope.turns + len(self._tail.entries)
-        self.mean_characters = (scope.characters + sum(entry.characters for entry in tail)) / max(1, self.turns)
+        self._tail = tail
+        self._narrow = " AND ".join(f"facets : ({_any_of(group)})" for group in facets)
+        self._excluded = _any_of(excluded)
+        self._found: dict[tuple[Column, str], _Found] = {}
+        entries = tail.entries.values()
+        self.turns = scope.turns + len(entries)
+        self.mean_characters = (scope.characters + sum(entry.characters for entry in entries)) / max(1, self.turns)
 
-    def places(self, column: Column, term: str) -> set[int]:
-        """The turns in scope that have a term."""
-        return self._indexed(f"{column} : {_quoted(term)}") | set(self._tail.places(column, term))
+    def read(self, words: Sequence[str], pieces: Sequence[str]) -> None:
+        """Reads the postings of a query's words and CJK pieces, so that `places` gives them at once."""
+        columns: list[tuple[Column, str]] = [("words", word) for word in words]
+        columns += [("parts", part) for part in (*words, *pieces)]
+        first = min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
+        for column, term in columns:
+            rows, whole = self._rows(f"{column} : {_quoted(term)}", first)
+            self._found[column, term] = _Found(set(rows), self._estimate(rows, whole), whole)
+        self._read_on()
+        self._supplement()
+        for (column, term), found in self._found.items():
+            in_tail = set(self._tail.places(column, term))
+            found.places |= in_tail
+            found.turns += len(in_tail)
+
+    def places(self, column: Column, term: str, limit: int = MAX_POSTINGS) -> set[int]:
+        """The turns in scope that have a term: of a word that was `read` as the head of this module says, else the
+        newest `limit` (and those that wait for the index)."""
+        known = self._found.get((column, term))
+        if known is not None:
+            return known.places
+        return self._newest(f"{column} : {_quoted(term)}", limit) | set(self._tail.places(column, term))
+
+    def turns_with(self, term: str) -> int:
+        """About how many turns in scope have a word, alone or within an identifier: more than `places` gives where
+        the word is common."""
+        known = (self._found.get((column, term)) for column in ("words", "parts"))
+        return sum(found.turns for found in known if found is not None)
 
     def with_prefix(self, column: Column, prefix: str) -> set[int]:
         """The turns in scope that have a term beginning with `prefix`."""
-        found = self._indexed(f"{column} : {_quoted(prefix)} *")
+        found = self._newest(f"{column} : {_quoted(prefix)} *", MAX_NAMED)
         return found | set(self._tail.with_prefix(column, prefix))
 
-    def _indexed(self, match: str) -> set[int]:
-        scope = self._scope
-        if not scope.indexed or not scope.turns:
+    def with_any_name(self, names: Sequence[str]) -> set[int]:
+        """The turns in scope that have one of the names: the newest `MAX_NAMED`, and as many of those that have a
+        rare word of the query besides or pass the filters."""
+        if not names:
             return set()
-        rows = self._connection.execute(_TERM, (match, scope.first, scope.last, MAX_POSTINGS))
-        if scope.is_one_session:
-            return {row[0] for row in rows}
-        return {row[0] for row in rows if scope.holds(row[0])}
+        match = f"names : ({_any_of(names)})"
+        found = self._newest(match, MAX_NAMED)
+        if len(found) >= MAX_NAMED:
+            found |= self._beside(match, MAX_NAMED)
+        return found.union(*(self._tail.places("names", name) for name in names))
+
+    def with_all(self, words: Sequence[str], parts: Sequence[str], limit: int) -> set[int]:
+        """Turns in scope that have every word, alone or within an identifier, and every part, and maybe some that
+        lack a few of them: the newest `limit`, and as many of those that have a rare word of the query besides."""
+        rare = self._where_whole(words, parts)
+        if rare is not None and len(rare) <= limit:
+            return rare
+        # The others tell the turns apart as well as all would, and the index reads each that is asked for.
+        words = [word for word in words if ("words", word) in self._found] or words
+        wanted = [f"{{words parts}} : {_quoted(word)}" for word in words[:MOST_TOGETHER]]
+        wanted += [f"parts : {_quoted(part)}" for part in parts[:MOST_TOGETHER]]
+        if not wanted:
+            return set()
+        match = " AND ".join(wanted)
+        found = self._newest(match, limit)
+        if len(found) >= limit:
+            found |= self._beside(match, limit, without=frozenset((*words, *parts)))
+        return found | set(self._tail.with_all(words, parts))
+
+    def _where_whole(self, words: Iterable[str], parts: Iterable[str]) -> set[int] | None:
+        """The turns that have all of those terms whose turns are all known; None if there is none of these."""
+        known: set[int] | None = None
+        columns: list[tuple[tuple[Column, ...], str]] = [(("words", "parts"), word) for word in words]
+        columns += [(("parts",), part) for part in parts]
+        for either, term in columns:
+            found = [self._found[column, term] for column in either if (column, term) in self._found]
+            if len(found) == len(either) and all(one.whole for one in found):
+                places = set[int]().union(*(one.places for one in found))
+                known = places if known is None else known & places
+        return known
+
+    def narrowed(self, limit: int) -> set[int]:
+        """The newest turns in scope that may pass the filters."""
+        if not self._narrow:
+            return set(self.newest(limit))
+        return self._newest(self._narrow, limit) | set(self._tail.entries)
 
     def marks(self, places: Iterable[int]) -> dict[int, Mark]:
         """The marks of those of the places at which a findable turn stands."""
@@ -136,10 +193,15 @@ class Postings:
         """The marks of about `limit` of the newest turns in scope."""
         found = {place: _mark(entry) for place, entry in self._tail.entries.items()}
         scope = self._scope
-        if scope.indexed:
-            for row in self._connection.execute(_NEWEST, (scope.first, scope.last, limit)):
-                if scope.holds(row[0]):
-                    found[row[0]] = Mark(*row[1:])
+        if not scope.indexed:
+            return found
+        left = limit
+        for first, last in scope.ranges:
+            rows = self._connection.execute(_NEWEST, (first, last, left)).fetchall()
+            found.update((row[0], Mark(*row[1:])) for row in rows if scope.is_pure or scope.holds(row[0]))
+            left -= len(rows)
+            if left <= 0:
+                break
         return found
 
     def names_with(self, *fragments: str) -> list[str]:
@@ -148,10 +210,11 @@ class Postings:
         pieces = {piece for fragment in fragments for piece in pieces_of(fragment)}
         if not pieces:
             return []
-        names = {name for name in self._tail.names if all(fragment in name for fragment in fragments)}
+        names = self._tail.names()
         if self._scope.indexed:
-            found = self._named(" AND ".join(_quoted(piece) for piece in sorted(pieces)))
-            names.update(name for name in found if all(fragment in name for fragment in fragments))
+            names.update(self._named(" AND ".join(_quoted(piece) for piece in sorted(pieces))))
+        for fragment in fragments:
+            names = {name for name in names if fragment in name}
         return sorted(names, key=lambda name: (len(name), name))[:MAX_NAMES_WITH]
 
     def names_like(self, name: str, least: float) -> dict[str, float]:
@@ -160,12 +223,15 @@ class Postings:
         if len(name) < 4 or not pieces:
             return {}
         shared: Counter[str] = Counter()
-        for known in self._tail.names:
+        for known in self._tail.names():
             shared[known] += len(pieces & pieces_of(known))
         shared.update(self._sharing(pieces))
-        likely = [known for known, count in shared.items() if count * 3 >= len(pieces)]
+        longest, shortest = len(name) / least, len(name) * least
+        likely = [
+            known for known, count in shared.items() if count * 3 >= len(pieces) and shortest <= len(known) <= longest
+        ]
         likely.sort(key=lambda known: (-shared[known], abs(len(known) - len(name)), known))
-        found = {known: similarity(name, known) for known in likely[:MAX_COMPARED]}
+        found = {known: similarity(name, known, least) for known in likely[:MAX_COMPARED]}
         return {known: value for known, value in found.items() if value >= least}
 
     def _sharing(self, pieces: set[str]) -> dict[str, int]:
@@ -174,8 +240,7 @@ class Postings:
             return {}
         counts: Counter[int] = Counter()
         for piece in pieces:
-            rows = self._connection.execute(_PIECE, (_quoted(piece), MAX_NAMES_SEEN))
-            counts.update(row[0] for row in rows)
+            counts.update(chain.from_iterable(self._connection.execute(_PIECE, (_quoted(piece), MAX_PIECES_SEEN))))
         most = dict(counts.most_common(MAX_COMPARED * 2))
         asked = "[" + ",".join(map(str, most)) + "]"
         return {row[1]: most[row[0]] for row in self._connection.execute(_NAMES, (asked,))}
@@ -188,9 +253,102 @@ class Postings:
         )
         return [row[0] for row in rows]
 
+    # How many postings are read
+
+    def _read_on(self) -> None:
+        """Shares what is left of the budget among the terms that were not read whole. With filters it is left for
+        the turns that pass them."""
+        if self._narrow:
+            return
+        common = [(key, found) for key, found in self._found.items() if not found.whole]
+        left = BUDGET - sum(len(found.places) for found in self._found.values())
+        share = left // len(common) if common else 0
+        for (column, term), found in common:
+            if share < 2 * len(found.places):
+                return
+            rows, found.whole = self._rows(f"{column} : {_quoted(term)}", share)
+            found.places.update(rows)
+            found.turns = self._estimate(rows, found.whole)
+
+    def _supplement(self) -> None:
+        """Reads of the common terms what is likely to matter, wherever it stands."""
+        common = sorted(
+            ((found.turns, column, term) for (column, term), found in self._found.items() if not found.whole)
+        )
+        if not common:
+            return
+        for _, column, term in common[:MAX_SUPPLEMENTED]:
+            self._found[column, term].places |= self._beside(f"{column} : {_quoted(term)}", SUPPLEMENT)
+        for together in {tuple(common[:2]), tuple(common)}:
+            if len(together) > 1:
+                match = " AND ".join(f"{column} : {_quoted(term)}" for _, column, term in together)
+                rows = self._newest(match, SUPPLEMENT)
+                for _, column, term in together:
+                    self._found[column, term].places |= rows
+
+    def _beside(self, match: str, limit: int, without: frozenset[str] = frozenset()) -> set[int]:
+        """Of the turns that match, those that have a rare word of the query and those that pass the filters."""
+        found = set()
+        if anchors := self._anchors(without):
+            found |= self._newest(f"({match}) AND {{words parts}} : ({_any_of(anchors)})", limit)
+        if self._narrow or self._excluded:
+            wanted = f"({match}) AND {self._narrow}" if self._narrow else f"({match})"
+            found |= self._newest(f"{wanted} NOT words : ({self._excluded})" if self._excluded else wanted, limit)
+        return found
+
+    def _anchors(self, without: frozenset[str]) -> list[str]:
+        """The rare terms of the query, as many as have `MAX_ANCHORS` turns together, the rarest first."""
+        turns: Counter[str] = Counter()
+        for (_, term), found in self._found.items():
+            turns[term] += found.turns if found.whole else MAX_ANCHORS + 1
+        anchors, left = [], MAX_ANCHORS
+        for term, count in sorted(turns.items(), key=lambda item: item[1]):
+            left -= count
+            if left < 0:
+                break
+            if count and term not in without:
+                anchors.append(term)
+        return anchors
+
+    def _estimate(self, rows: Sequence[int], whole: bool) -> int:
+        """How many turns in scope have a term of which these are the newest, as if it were as common further back."""
+        if whole or not rows:
+            return len(rows)
+        seen = self._scope.turns_from(rows[-1])
+        return max(len(rows), round(len(rows) * self._scope.turns / max(1, seen)))
+
+    def _newest(self, match: str, limit: int) -> set[int]:
+        return set(self._rows(match, limit)[0])
+
+    def _rows(self, match: str, limit: int) -> tuple[list[int], bool]:
+        """The newest turns in scope that match, `limit` at most, and whether these are all."""
+        scope = self._scope
+        if not scope.indexed or not scope.turns:
+            return [], True
+        execute = self._connection.execute
+        if scope.is_pure:
+            rows = [row[0] for row in execute(_TERM, (match, scope.first, scope.last, limit))]
+            return rows, len(rows) < limit
+        rows = [row[0] for row in execute(_TERM, (match, scope.first, scope.last, limit))]
+        if len(rows) < limit:
+            return [place for place in rows if scope.holds(place)], True
+        # Too common to read the turns of others with it: stretch by stretch.
+        kept: list[int] = []
+        for first, last in scope.ranges:
+            left = limit - len(kept)
+            if left <= 0:
+                return kept, False
+            rows = [row[0] for row in execute(_TERM, (match, first, last, left))]
+            kept += rows if scope.is_split else [place for place in rows if scope.holds(place)]
+        return kept, len(kept) < limit
+
 
 def _mark(entry: Entry) -> Mark:
     return Mark(entry.at, entry.characters, entry.marks)
+
+
+def _any_of(terms: Iterable[str]) -> str:
+    return " OR ".join(map(_quoted, terms))
 
 
 def _quoted(term: str) -> str:

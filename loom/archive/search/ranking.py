@@ -6,9 +6,8 @@ fit: what it stands for is said beside it.
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from loom.archive.search.cues import Cues
@@ -18,10 +17,8 @@ from loom.archive.search.evidence import Evidence, Match
 from loom.archive.search.marks import LONG_QUESTION, NUMBER, PREFERENCE, QUESTION, TIME, role_of
 from loom.archive.search.postings import Mark
 
-POOL = 300
-"""Turns that are ranked: those with the most rare words."""
 SPREADING = 100
-"""Of them, the best: only their neighbours are looked at, too."""
+"""The best of those that are ranked: only their neighbours are looked at, too."""
 
 K1, B = 1.0, 0.3
 """BM25 over presence: a word that a turn repeats says no more; a long turn is held against it a little."""
@@ -34,7 +31,7 @@ AROUND = (0.5, 0.25, 0.12)
 ANSWER = 0.5
 """What the turn after a short question inherits on top: there stands the answer."""
 ASKING = 0.3
-"""What a short question loses: it asks, it does not tell."""
+"""What a short question loses: it asks, it does not tell. A paragraph that ends with a question does both."""
 SITTING_GAP = 4 * 3600
 """Seconds without a turn that end a sitting."""
 SITTING = 1.0
@@ -51,22 +48,11 @@ USER = 1.0
 """On top for what the user said, where nobody is named: their words are few and decide."""
 TOOL = 0.0
 PREFERS = 0.3
-STANDING_RULE = 0.45
-"""What a standing instruction of the user gets of the best score for any question: it bears on all of them."""
+STANDING_RULE, MOST_RULES = 0.45, 3
+"""What a standing instruction of the user gets of the best score where a question asks for something to be done or
+told, and how many get it: those nearest to what is asked, the newest among equals. All of them would fill the page."""
 NAMED = 0.5
 """What is left of the weight of a word that only names the speaker."""
-
-
-def pool_of(evidence: Evidence, passing: Callable[[Iterable[int]], Iterable[int]], limit: int = POOL) -> list[int]:
-    """The places worth ranking of those that pass the filters: by the summed weight of what they have, newest first
-    among equals."""
-    scores: defaultdict[int, float] = defaultdict(float)
-    for match in evidence.matches:
-        weight = match.weight
-        for place, strength in match.strengths.items():
-            scores[place] += weight * strength
-    allowed = passing(place for place in scores if is_allowed(place, evidence))
-    return heapq.nlargest(limit, allowed, key=lambda place: (scores[place], place))
 
 
 def is_allowed(place: int, evidence: Evidence) -> bool:
@@ -104,7 +90,8 @@ def rank(
             for place, strength in match.strengths.items():
                 scores[place] += match.weight * strength
     best = max(scores.values(), default=0.0)
-    for place in cues.rules & marks.keys():
+    nearest = sorted(cues.rules & marks.keys(), key=lambda place: (-scores[place], -place))
+    for place in nearest[:MOST_RULES]:
         scores[place] += STANDING_RULE * best
     if evidence.is_lookup:
         bearing = {place for match in evidence.matches for place in match.strengths}
@@ -161,7 +148,7 @@ def _smoothed(
     for place, value in own.items():
         sitting = sittings[place]
         asking = _asking(marks[place].marks)
-        scores[place] += value * (1 - ASKING * asking)
+        scores[place] += value * _telling(marks[place].marks)
         for step, share in ((-2, NEAR), (-1, BESIDE), (1, BESIDE + ANSWER * asking), (2, NEAR)):
             if sittings.get(place + step) == sitting:
                 scores[place + step] += share * value
@@ -182,7 +169,8 @@ def _around(
     """
     sums: defaultdict[int, float] = defaultdict(float)
     covered: defaultdict[int, float] = defaultdict(float)
-    spreads = {place: _spread(place, marks[place], sittings, mean_characters) for place in marks}
+    having = {place for match in words for place in match.strengths}
+    spreads = {place: _spread(place, marks[place], sittings, mean_characters) for place in having}
     for match in words:
         nearest: dict[int, float] = {}
         for place, strength in match.strengths.items():
@@ -200,13 +188,17 @@ def _spread(place: int, mark: Mark, sittings: Mapping[int, int], mean_characters
     """For which turns a word of this one counts, and how much."""
     sitting, asking = sittings[place], _asking(mark.marks)
     length = _by_length(mark, mean_characters)
-    reached = [(place, length * (1 - ASKING * asking))]
+    reached = [(place, length * _telling(mark.marks))]
     for distance, share in enumerate(AROUND, 1):
         if sittings.get(place - distance) == sitting:
             reached.append((place - distance, length * share))
         if sittings.get(place + distance) == sitting:
             reached.append((place + distance, length * (share + (ANSWER * asking if distance == 1 else 0.0))))
     return reached
+
+
+def _telling(marks: int) -> float:
+    return 1 - ASKING if marks & QUESTION else 1.0
 
 
 def _asking(marks: int) -> float:

@@ -1,16 +1,30 @@
-"""Which turns a search looks at: the sessions, and the range of places they lie in."""
+"""Which turns a search looks at: the sessions, and the stretches of places they lie in.
+
+Of everything there may be ten thousands of sessions: what is not asked for is not read.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 
-from loom.archive.search.document import TURN_BITS, key_of, place_of
+from loom.archive.search.document import key_of, place_of, turn_of
 from loom.archive.search.index import watermark
 
 _FIRST_TAIL_KEY = 1 << 30
 """Sessions that the index does not know yet get keys from here on, for the length of one search."""
+MAX_RANGES = 16
+"""Stretches of places that a common word is looked up in one by one; more are joined where the gaps are smallest."""
+
+_NAMED = "(reference = :named OR substr(id, 1, length(:named)) = :named OR instr(lower(title), lower(:named)) > 0)"
+_SESSION = "SELECT id, reference, title FROM cowork_sessions WHERE id = :id AND "
+_SIZES = (
+    "SELECT key, turns, characters FROM search_sessions JOIN cowork_sessions ON id = session_id WHERE {} ORDER BY key"
+)
+_LINE = "SELECT id, reference, title FROM search_sessions JOIN cowork_sessions ON id = session_id WHERE key = ?"
+_TOTAL = "SELECT count(*), coalesce(sum(turns), 0), coalesce(sum(characters), 0) FROM search_sessions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,77 +36,147 @@ class SessionLine:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
 class Scope:
-    """The sessions in scope by key, and what the index knows of them all together."""
+    """The active sessions that are meant: one by id, those of a workspace, those whose reference is `named`, whose
+    id begins with it or whose title has it; all where nothing is given.
 
-    sessions: Mapping[int, SessionLine]
-    watermark: int
-    """Turns with a higher id are not in the index: all of them if there is none."""
-    indexed: bool
-    turns: int
-    characters: int
+    For one search: to be used inside of its transaction.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        *,
+        session_id: str | None,
+        workspace: str | None,
+        named: str | None,
+        use_index: bool = True,
+    ) -> None:
+        self._connection = connection
+        self._bound = {"session": session_id, "workspace": workspace, "named": named}
+        given = {"session": "id = :session", "workspace": "workspace_path = :workspace", "named": _NAMED}
+        conditions = [sql for name, sql in given.items() if self._bound[name] is not None]
+        self._condition = " AND ".join(["is_active = 1", *conditions])
+        self.session_id = session_id
+        """The only session in scope, where it was given."""
+        end = watermark(connection) if use_index else None
+        self.indexed = end is not None
+        self.watermark = end or 0
+        """Turns with a higher id are not in the index: all of them if there is none."""
+        self.turns = self.characters = 0
+        """Of the index, in scope."""
+        self.ranges: tuple[tuple[int, int], ...] = ()
+        """First and last place of the stretches that the sessions lie in, the newest first."""
+        self.is_pure = True
+        """Whether nothing else lies between the first and the last place."""
+        self.is_split = True
+        """Whether nothing else lies within any of the ranges."""
+        self.holds: Callable[[int], bool] = lambda place: True
+        """Whether the turn at a place that lies within the ranges is in scope."""
+        self._keys: dict[str, int | None] = {}
+        self._lines: dict[int, SessionLine] = {}
+        self._after: dict[int, int] = {}  # turns of a session and of those after it, by key; read when needed
+        if self.indexed:
+            self._measure(everything=not conditions)
 
     @property
     def first(self) -> int:
-        return place_of(min(self.sessions), 0) if self.sessions else 0
+        return self.ranges[-1][0] if self.ranges else 0
 
     @property
     def last(self) -> int:
-        return place_of(max(self.sessions) + 1, 0) - 1 if self.sessions else -1
+        return self.ranges[0][1] if self.ranges else -1
 
-    @property
-    def is_one_session(self) -> bool:
-        return len(self.sessions) == 1
-
-    def holds(self, place: int) -> bool:
-        return place >> TURN_BITS in self.sessions
+    def key_of(self, session_id: str) -> int | None:
+        """The key of a session, one for this search if the index does not know it; None if it is not in scope."""
+        if session_id not in self._keys:
+            row = self._connection.execute(_SESSION + self._condition, {**self._bound, "id": session_id}).fetchone()
+            known = (
+                self._connection.execute(
+                    "SELECT key FROM search_sessions WHERE session_id = ?", (session_id,)
+                ).fetchone()
+                if self.indexed
+                else None
+            )
+            key = int(known[0]) if known else _FIRST_TAIL_KEY + len(self._keys)
+            self._keys[session_id] = None if row is None else key
+            if row is not None:
+                self._lines[key] = SessionLine(*row)
+        return self._keys[session_id]
 
     def session_of(self, place: int) -> SessionLine:
-        return self.sessions[key_of(place)]
+        """The session that a place lies in."""
+        key = key_of(place)
+        if key not in self._lines:
+            row = self._connection.execute(_LINE, (key,)).fetchone()
+            self._lines[key] = SessionLine(*row)
+        return self._lines[key]
+
+    def turns_from(self, place: int) -> int:
+        """About how many indexed turns stand at this place of the scope or after it."""
+        if not self._after:
+            sizes = self._sizes(self._condition)
+            self._after = dict(zip((size[0] for size in sizes), _sums([size[1] for size in sizes]), strict=True))
+        key = key_of(place)
+        return max(1, self._after.get(key, self.turns) - turn_of(place) + 1)
+
+    def _measure(self, *, everything: bool) -> None:
+        if everything:
+            hidden = self._sizes("is_active = 0")
+            sessions, turns, characters = self._connection.execute(_TOTAL).fetchone()
+            self.turns = turns - sum(size[1] for size in hidden)
+            self.characters = characters - sum(size[2] for size in hidden)
+            if sessions:
+                (last,) = self._connection.execute("SELECT max(key) FROM search_sessions").fetchone()
+                self._hold([(0, last)], without=frozenset(size[0] for size in hidden))
+            return
+        sizes = self._sizes(self._condition)
+        self.turns, self.characters = sum(size[1] for size in sizes), sum(size[2] for size in sizes)
+        keys = [size[0] for size in sizes]
+        if keys:
+            self._hold(_joined(_stretches(keys)), within=frozenset(keys))
+
+    def _sizes(self, condition: str) -> list[tuple[int, int, int]]:
+        return self._connection.execute(_SIZES.format(condition), self._bound).fetchall()
+
+    def _hold(
+        self,
+        stretches: list[tuple[int, int]],
+        *,
+        within: frozenset[int] = frozenset(),
+        without: frozenset[int] = frozenset(),
+    ) -> None:
+        self.ranges = tuple((place_of(first, 0), place_of(last + 1, 0) - 1) for first, last in stretches)
+        if without:
+            self.is_pure = self.is_split = False
+            self.holds = lambda place: key_of(place) not in without
+        elif within and len(within) != stretches[0][1] - stretches[-1][0] + 1:
+            self.is_pure = False
+            self.is_split = len(within) == sum(last - first + 1 for first, last in stretches)
+            self.holds = lambda place: key_of(place) in within
 
 
-_KNOWN = (
-    "SELECT session_id, key, turns, characters FROM search_sessions WHERE :session IS NULL OR session_id = :session"
-)
-_SESSIONS = "SELECT id, reference, title FROM cowork_sessions WHERE is_active = 1"
+def _sums(turns: list[int]) -> list[int]:
+    """Each with all after it added."""
+    return list(accumulate(reversed(turns)))[::-1]
 
 
-def scope_of(
-    connection: sqlite3.Connection,
-    *,
-    session_id: str | None,
-    workspace: str | None,
-    named: str | None,
-    use_index: bool = True,
-) -> Scope:
-    """The active sessions that are meant: one by id, those of a workspace, those whose reference is `named`, whose
-    id begins with it or whose title has it; all where nothing is given."""
-    sql = _SESSIONS
-    bound: dict[str, str] = {}
-    for name, (condition, value) in {
-        "session": ("id = :session", session_id),
-        "workspace": ("workspace_path = :workspace", workspace),
-        "named": (
-            "(reference = :named OR substr(id, 1, length(:named)) = :named OR instr(lower(title), lower(:named)) > 0)",
-            named,
-        ),
-    }.items():
-        if value is not None:
-            sql += f" AND {condition}"
-            bound[name] = value
-    rows = connection.execute(sql, bound).fetchall()
-    end = watermark(connection) if use_index else None
-    known: dict[str, tuple[int, int, int]] = {}
-    if end is not None:
-        known = {
-            row[0]: row[1:] for row in connection.execute(_KNOWN, {"session": rows[0][0] if len(rows) == 1 else None})
-        }
-    sessions: dict[int, SessionLine] = {}
-    turns_in_scope = characters_in_scope = 0
-    for i, (found, reference, title) in enumerate(rows):
-        key, turns, characters = known.get(found, (_FIRST_TAIL_KEY + i, 0, 0))
-        sessions[key] = SessionLine(found, reference, title)
-        turns_in_scope += turns
-        characters_in_scope += characters
-    return Scope(sessions, end or 0, end is not None, turns_in_scope, characters_in_scope)
+def _stretches(keys: Iterable[int]) -> list[tuple[int, int]]:
+    """The first and last of unbroken runs of ascending keys, the newest run first."""
+    runs: list[tuple[int, int]] = []
+    for key in keys:
+        begins = runs.pop()[0] if runs and runs[-1][1] == key - 1 else key
+        runs.append((begins, key))
+    return runs[::-1]
+
+
+def _joined(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """At most `MAX_RANGES` stretches, those with the fewest sessions of others between them joined."""
+    if len(stretches) <= MAX_RANGES:
+        return stretches
+    gaps = sorted(range(1, len(stretches)), key=lambda i: stretches[i - 1][0] - stretches[i][1])
+    closed = frozenset(gaps[: len(stretches) - MAX_RANGES])
+    joined = stretches[:1]
+    for i, (first, last) in enumerate(stretches[1:], 1):
+        joined.append((first, joined.pop()[1] if i in closed else last))
+    return joined

@@ -8,15 +8,16 @@ def pieces_of(name: str) -> set[str]:
     return {name[i : i + 3] for i in range(len(name) - 2)}
 
 
-def similarity(first: str, second: str) -> float:
+def similarity(first: str, second: str, least: float = 0.5) -> float:
     """1 for equal names, less by one edit's share for each insertion, deletion, replacement or swap of neighbours.
 
-    The optimal string alignment distance over the longer length; 0 as soon as it cannot reach one half.
+    The optimal string alignment distance over the longer length; 0 as soon as it cannot reach
+    `least`.
     """
     longer = max(len(first), len(second))
     if not longer:
         return 1.0
-    most = longer // 2
+    most = int(longer * (1 - least) + 1e-9)
     if abs(len(first) - len(second)) > most:
         return 0.0
     before: list[int] = []

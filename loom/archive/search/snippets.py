@@ -80,16 +80,14 @@ def _word_spans(folded: _Folded, query: Query) -> list[tuple[int, int, str]]:
         for root in {_root(term.stem), _root(term.word)}:
             at = text.find(root)
             while at >= 0 and found < _MAX_MATCHES:
-                end = at + len(root)
-                if at == 0 or not text[at - 1].isalnum():
-                    word = _WORD.match(text, at)
-                    if word is not None and stem(word[0]) == term.stem:
-                        spans.append((*folded.span(at, word.end()), term.stem))
-                        found += 1
+                word = _WORD.match(text, at) if at == 0 or not text[at - 1].isalnum() else None
+                if word is not None and stem(word[0]) == term.stem:
+                    spans.append((*folded.span(at, word.end()), term.stem))
+                    found += 1
                 elif len(term.word) >= 3 and text.startswith(term.word, at):
                     spans.append((*folded.span(at, at + len(term.word)), term.stem))
                     found += 1
-                at = text.find(root, end)
+                at = text.find(root, at + len(root))
     return sorted(spans)
 
 

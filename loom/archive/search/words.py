@@ -14,6 +14,9 @@ from loom.archive.search.stems import stem
 
 MAX_WORD = 64
 MAX_NAME = 128
+LONG_WORD = 12
+"""Letters from which a plain word is kept whole, too: it is found by its inside (`verbindung` in
+`Datenbankverbindung`) and when it is mistyped, as an identifier is."""
 CHUNK = 32_768
 """Characters looked at in one go: one call of a regular expression keeps every other thread waiting."""
 
@@ -37,12 +40,12 @@ class Terms:
     parts: frozenset[str]
     """Words inside identifiers, and CJK characters alone and in pairs."""
     names: frozenset[str]
-    """Identifiers, paths, numbers with letters: whole, lower case, also the components of compound ones."""
+    """Identifiers, paths, numbers with letters: whole, lower case, also the components of compound ones; long words."""
 
 
 def fold(text: str) -> str:
-    """Lower case without accents: `Café` is `cafe`. Other scripts keep their marks."""
-    return text.lower() if text.isascii() else unaccented(text).lower()
+    """Lower case without accents: `Café` is `cafe`, `Straße` is `strasse`. Other scripts keep their marks."""
+    return text.lower() if text.isascii() else unaccented(text).casefold()
 
 
 def unaccented(text: str) -> str:
@@ -81,10 +84,13 @@ def is_code_like(token: str) -> bool:
 
 
 def names_of(text: str) -> set[str]:
-    """The code-like tokens of a text, folded; of compound ones (`src/auth.py`, `a.b_c`) the components too."""
+    """The code-like tokens of a text, folded; of compound ones (`src/auth.py`, `a.b_c`) the components too. Long words
+    as well."""
     names: set[str] = set()
     for token in set(_NAME.findall(unaccented(text))):
         core = token.strip(_ENDS)
+        if _is_long_word(core):
+            names.add(fold(core))
         if len(core) < 2 or not is_code_like(core):
             continue
         if len(core) <= MAX_NAME:
@@ -92,6 +98,10 @@ def names_of(text: str) -> set[str]:
         for component in _JOINS.split(core):
             _add_component(names, component)
     return names
+
+
+def _is_long_word(token: str) -> bool:
+    return LONG_WORD <= len(token) <= MAX_WORD and token.isalpha() and not _CJK_RUN.search(token)
 
 
 def _add_component(names: set[str], component: str) -> None:

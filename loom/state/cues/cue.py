@@ -23,6 +23,10 @@ class Cues:
     """Anywhere: a decision."""
     doubts: re.Pattern[str] = NOTHING
     """Anywhere: a guess or a report, so that nothing else counts (`there must be a bug`)."""
+    takes_back: re.Pattern[str] = NOTHING
+    """Anywhere: something said before holds no longer (`I changed my mind`)."""
+    turns: re.Pattern[str] = NOTHING
+    """Anywhere in a constraint or a decision: it goes against an earlier one (`… instead`, `… after all`)."""
 
 
 def cue(pattern: str) -> re.Pattern[str]:

@@ -7,7 +7,7 @@ _BARE_VERB = r"""(?!(?:saw|seen|got|had|has|did|was|were|is|are|been|be\ (?:able
     |said|told|came|went|made
     |found|gave|took|ran|mind|happened|heard|the|a|an|in|on|at|to|of|for|true|false|been|better|again|so
         |really)\b)
-    (?!\w+[^s]s\b(?<!\baccess)(?<!\bbias)(?<!\balias)(?<!\bfocus))(?!\w+ed\b(?<!embed)(?<!feed)(?<!need)(?<!seed)(?<!shed))[a-z]"""
+    (?!know\b)(?!\w+[^s]s\b(?<!\baccess)(?<!\bbias)(?<!\balias)(?<!\bfocus))(?!\w+ed\b(?<!embed)(?<!feed)(?<!need)(?<!seed)(?<!shed))[a-z]"""
 _ADVERB = r"""(?:(?:just|ever|even|directly|silently|simply|actually|explicitly|automatically|manually
     |blindly)\ )?"""
 
@@ -24,6 +24,17 @@ CUES = Cues(
         | (?:don't|do\ not)\W*$
         | i\ (?:don't|do\ not|never)\ (?:ever\ )?want\ (?:you\ to|any|to\ see)\b | i\ want\ (?:you\ to
             |all|every\w*)\b.*\b(?:always|never|only)\b
+        | (?:it\ would\ be\ (?:\w+\ )?(?:great|good|nice|best|better|lovely|helpful)
+            |(?:i|we)(?:'d|\ would)\ (?:(?:really|much)\ )?(?:appreciate\ it|be\ (?:happier|happy|glad|grateful)
+                |like\ it|love\ it))
+            \ if\b.*\b(?:never|always|not|\w+n't|all|every\w*|each|only|no|nothing)\b
+        | (?:make\ sure|ensure|be\ sure)(?:\ that)?\ (?:nothing|nobody|no\ one|no|every\w*|all|each)\b
+        | refrain\ from\b | (?:stay|keep)\ (?:away\ from|clear\ of|out\ of)\b | steer\ clear\ of\b
+        | (?:keep\ your\ )?hands\ off\b | leave\ [^,.]{{1,60}}\ alone\b
+        | no\ [\w-]+(?:\ [\w-]+){{0,3}}\ (?:may|must|should|is\ allowed\ to|are\ allowed\ to)\b
+        | (?:nobody|no\ one|nothing)\ (?:(?:but|except)\ [^,]{{1,40}}\ )?(?:may|must|should|is\ allowed\ to)\b(?!\ have)
+        | (?:whenever|every\ time|each\ time|any\ time)\ you\ [^,]+,\ (?:please\ )?
+            (?!(?:it|the|this|that|i|we|there|they|my)\b)\w
         | (?:under\ no\ circumstances|on\ no\ account)\b | nothing\b.*\bever\W*$ | .*\w,\ (?:always
             |no\ exceptions)\W*$
         | keep\b[^,]*\b(?:out\ of|away\ from|below|under)\ \w
@@ -66,6 +77,8 @@ CUES = Cues(
         r"""
         \b(?:should|must|shall|may|can|will)\ never\b(?!\ have)
         | \b(?:should|must|shall)\ (?:always|only)\b
+        | \b(?:has|have|needs?)\ to\ (?:keep|stay|remain)\b
+        | \bmay\ not\ (?:appear|contain|exceed|include|depend|import|reach|leave|end\ up)\b
         | \b(?:must|must\ not|mustn't|shall|shall\ not)\ \w
         | \bfrom\ now\ on\b
         | \b(?:it\ is|it's)\ (?:very\ )?(?:important|essential|vital|crucial|critical)\ (?:that|to)\b
@@ -80,7 +93,7 @@ CUES = Cues(
             | move\ to\ (?!(?:the\ next|that|another)\b) | keep\ (?!going|trying|at\b|in\ mind) | drop\b
                 | adopt\b | settle\ on\b | pick\b | choose\b
             | standardi[sz]e\ on\b | make\ (?:the|it|this|all|every)\b | target\b | default\ to\b
-                | call\ it\b | replace\b
+                | call\ (?:it|the|this|that)\b | replace\b
             | not\ (?:use|support|add|depend)\b )
         | (?:we|i)(?:'ll|\ will|'m|\ am|'re|\ are)?\ (?:(?:just|now|all)\ )?(?:go|going|stick|sticking
             |stay|staying)\ with\b
@@ -97,6 +110,9 @@ CUES = Cues(
         | (?:we(?:'re|\ are)|i(?:'m|\ am))\ not\ (?:going\ with|going\ to\ use)\b
         | (?:go|going)\ with\ (?!(?:me|it\ and|the\ flow)\b)\w
         | (?:the\ |our\ |my\ )?(?:final\ )?(?:decision|decided|agreed|verdict)\s*(?:[:—–-]|is\b)\s*\w
+        | (?:the\ |our\ )?decision\ [^:]{1,40}:\ \w | i(?:'ve|\ have)\ made\ up\ my\ mind\b
+        | (?!(?:it|that|this|see|you|until|since|by|back|later|bye|tomorrow|today|tonight|now|not|only|even|just|what
+            |why|how|go|do|until|and|was|so|if|well)\b)[\w.+\#-]+\ then\W*$
         | (?!(?:what|how|that|whatever|as|where|who|if|so)\b)[\w.+\#-]+(?:\ [\w.+\#-]+){0,2}\ it\ is\W*$ )
         """
     ),
@@ -109,6 +125,10 @@ CUES = Cues(
                 |wrong)|the|some|something|someone|because
               |due|why|what|how|where|joking|kidding|wrong|close|down|nice|broken|related|fun|hard|tired
                   |confused|mistaken|happening|going))\b
+        | \bmust\ be\ (?:somewhere|around\ here|hiding)\b
+        | ^not\ (?:all|every|everything|everyone)\b
+        | \band\ (?:that|it|this)\ (?:fails?|breaks?|crashes|hangs|is\ broken|does(?:n't|\ not)\ work)\b
+        | \b(?:that\ is|that's|which\ is|it's)\ annoying\b
         | \bi\ must\b
         | (?<!sure\ )(?<!ensure\ )(?<!,\ )\b(?:that|which|who|whoever|someone|anyone)\ (?:you\ |we\
             |it\ )?(?:must|never|always|should)\b
@@ -117,5 +137,37 @@ CUES = Cues(
         | \baccording\ to\b
         | \b(?:message|title|titled|called|named|heading|label|comment|caption|story|quote)\s*:
         """
+    ),
+    takes_back=cue(
+        r"""
+        \b(?:i|we)(?:'ve|\ have)?\ (?:just\ )?changed\ (?:my|our)\ minds?\b | \bon\ second\ thoughts?\b
+        | (?<!don't\ )(?<!not\ )(?<!never\ )\b(?:forget|ignore|disregard|scrap|scratch)\ (?:about\ )?
+            (?:what\ (?:i|we)\ (?:said|wrote|decided|agreed)|my\ (?:earlier|previous|last)|our\ (?:earlier
+            |previous|old)
+            |(?:the|that|this)\ (?:\w+\ )?(?:idea|plan|decision|approach|rule|requirement|instruction)\b
+            |using\b|that\W*$|that[,:;])
+        | \bi\ take\ (?:that|it|this|what\ i\ said)\ back\b | \bi\ was\ wrong\ (?:about|to\ (?:say|ask|want))\b
+        | \b(?:we|i)(?:'re|'m|\ are|\ am)?\ no\ longer\ (?!(?:see|seeing|get|getting|have|having|know|remember
+            |understand|find|receive|hit|believe|think|care|fail|failing)\b)\w+
+        | \b(?:we|i)\ (?:don't|do\ not|won't|will\ not)\ (?:use|want|need|support|require|ship
+            |target)\b[^.]*\bany\ ?more\b
+        | \b(?:that|this|the|our|my)\ (?:\w+\ ){0,3}?(?:decision|rule|plan|choice|constraint|requirement
+            |idea)(?:\ (?!is\b|was\b)\w+){0,4}\ (?:is|was)\b
+            \ (?:\w+\ )?(?:off|void|obsolete|superseded|cancelled|canceled|lifted|reversed|wrong|dead
+            |no\ longer\ \w+)\b
+        | \b(?:we're|we\ are|i'm|i\ am|let's)\ (?:now\ )?(?:dropping|drop|abandoning|abandon|ditching|ditch
+            |retiring|retire
+            |moving\ (?:away\ from|off)|move\ (?:away\ from|off)|going\ back\ to|go\ back\ to|switching\ back\ to
+            |switch\ back\ to)\b
+        | (?:^|[,;]\ |\band\ |\bplease\ )switch\ (?:back\ |over\ )?(?:from\ \S+\ )?to\ (?!(?:the|a|an|that|this
+            |another
+            |main|master|develop|dev|next|branch)\b)\w
+        | \b(?:use|take|go\ with|make\ it|pick|store|write|keep)\b[^.]*\binstead\b(?!\ of\ (?:the\ )?\w+ing\b)
+        | ^correction\s*[:,—–-]
+        """
+    ),
+    turns=cue(
+        r"""\b(?:instead|actually|after\ all|no\ longer|any\ ?more|from\ now\ on|back\ to|switch\w*|drop|replace
+            |but\ now|not\ \w+\ but|change\w*|new\ (?:plan|decision|rule))\b"""
     ),
 )

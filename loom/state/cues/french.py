@@ -12,6 +12,7 @@ CUES = Cues(
         rf"""
         (?:n'|ne\ )(?!(?:oublie|oubliez|t'inquiète|hésite|hésitez|sais|marche|fonctionne
             |vous\ inquiétez)\b)[\w'-]+\b[^,]*?\ (?:jamais|pas|plus|rien|que)\b
+        | (?:touche|utilise|modifie|supprime|change|casse|ajoute|renomme|efface)[zr]?\ (?:pas|rien|jamais|plus)\b
         | ne\ (?:jamais|pas|plus|rien)\ \w+
         | (?:jamais|toujours)\ (?:de\b|d'|\w+(?:er|ir|re)\b)
         | {_IMPERATIVE}\b[^,]*\b(?:toujours|plutôt\ que|au\ lieu\ d|à\ la\ place\ d|et\ (?:pas|non)\b)
@@ -48,4 +49,15 @@ CUES = Cues(
         | \b\w+\ (?:dit|disait|indique|affiche)\ que\b
         """
     ),
+    takes_back=cue(
+        r"""
+        \b(?:j'ai|on\ a|nous\ avons)\ changé\ d'avis\b | \b(?:oublie[zr]?|ignore[zr]?)\ (?:ce\ que|l'idée
+            |le\ plan|la\ décision)
+        | \blaisse\ tomber\b | \bréflexion\ faite\b | \ben\ fin\ de\ compte\b
+        | \b(?:on|nous)\ (?:n'|ne\ )\w+\ plus\b | \bon\ (?:abandonne|revient\ (?:à|sur))\b
+        | \b(?:utilise[zr]?|prends|prenons|utilisons|mets|mettons)\b[^.]*\bà\ la\ place\b
+        | \b(?:cette|la)\ (?:décision|règle)\ (?:ne\ vaut\ plus|est\ annulée|ne\ tient\ plus) | ^correction\s*[:,—–-]
+        """
+    ),
+    turns=cue(r"""\b(?:finalement|plutôt|à\ la\ place|au\ lieu|plus|désormais|en\ fait)\b"""),
 )

@@ -24,6 +24,7 @@ CUES = Cues(
             | ich\ ziehe\b.*\bvor\b
         | ab\ (?:jetzt|sofort|heute)\b | von\ (?:jetzt|nun)\ an\b | in\ zukunft\b | künftig\b
         | ich\ (?:will|möchte|wünsche\ mir),?\ dass\ du\b.*\b(?:immer|nie|niemals|nur|nicht|keine?\w*)\b
+        | (?:mir\ wäre\ (?:es\ )?lieb(?:er)?|ich\ (?:fände|wäre)\ (?:es\ )?(?:gut|schön|froh|besser)),\ wenn\b
         | frage?\ (?:mich\ )?(?:immer\ |erst\ |vorher\ )?bevor\b
         """
     ),
@@ -54,7 +55,33 @@ CUES = Cues(
         \b(?:ich|wir|er|sie)\ (?:muss|müssen)\b
         | \bmuss\ (?:wohl|ja|doch|eine?|der|die|das|am|an|irgend\w*)\b
         | \b(?:noch\ nicht|nicht)\ entschieden\b
+        | \bdas\ (?:nervt|ist\ nervig|stört)\b
         | \b\w+\ (?:sagt|sagte|meint|meldet|behauptet)\b
+        """
+    ),
+    takes_back=cue(
+        r"""
+        \bmir\b[^.]*\banders\ überlegt\b | \bmeine\ meinung\ geändert\b
+            | \bwir\ haben\ (?:es\ )?uns\ (?:doch\ )?umentschieden\b
+        | \bich\ habe\ mich\ (?:doch\ )?umentschieden\b
+        | (?<!nicht\ )\b(?:vergiss|vergesst|ignoriere?|streiche?)\ (?:das\ mit|was\ (?:ich|wir)|die\ (?:idee
+            |entscheidung)
+            |den\ plan|meine|unsere)\b
+        | \b(?:das|die\ entscheidung|die\ regel|der\ plan)\ (?:\w+\ )?(?:gilt|ist)\ (?:\w+\ )?(?:nicht\ mehr
+            |hinfällig|aufgehoben
+            |vom\ tisch)\b
+        | \b(?:nehmen|verwenden|nutzen|benutzen|machen|wollen|brauchen|unterstützen)\ wir\b[^.]*\b(?:nicht\ mehr
+            |doch\ nicht)\b
+        | \bwir\ (?:nehmen|verwenden|nutzen|benutzen|machen|wollen|brauchen|unterstützen)\b[^.]*\b(?:nicht\ mehr
+            |doch\ nicht
+            |stattdessen|doch\ (?:lieber|besser))\b
+        | \bich\ nehme\ (?:das|es)\ zurück\b | \bdoch\ lieber\b | ^korrektur\s*[:,—–-]
+        | \b(?:nimm|verwende|nutze|benutze|nehmen\ wir)\b[^.]*\bstattdessen\b
+        """
+    ),
+    turns=cue(
+        r"""
+        \b(?:doch|stattdessen|nicht\ mehr|lieber|wieder\ zurück|zurück\ zu|umsteigen|wechseln|ab\ jetzt|ab\ sofort)\b
         """
     ),
 )

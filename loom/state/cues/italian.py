@@ -42,4 +42,14 @@ CUES = Cues(
         | \b\w+\ (?:dice|diceva|indica)\ che\b
         """
     ),
+    takes_back=cue(
+        r"""
+        \b(?:ho|abbiamo)\ cambiato\ idea\b | \bripensandoci\b | \bpensandoci\ (?:bene|meglio)\b
+        | (?<!non\ )\b(?:dimentica|ignora|scarta)\ (?:quello\ che|ciò\ che|quanto|l'idea|la\ decisione|il\ piano)
+        | \blascia\ (?:perdere|stare)\b | \bnon\ (?:usiamo|useremo|vogliamo|voglio|supportiamo)\ più\b
+        | \b(?:usa|usiamo|metti|mettiamo)\b[^.]*\b(?:invece|al\ suo\ posto)\W*$ | \btorniamo\ (?:a|al|alla|ai)\b
+        | \bmeglio\ (?:usare|tornare)\b | ^correzione\s*[:,—–-]
+        """
+    ),
+    turns=cue(r"""\b(?:in\ realtà|alla\ fine|invece|più|ora|adesso|indietro)\b"""),
 )

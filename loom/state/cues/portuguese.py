@@ -44,4 +44,14 @@ CUES = Cues(
         | \b\w+\ (?:diz|disse|indica)\ que\b
         """
     ),
+    takes_back=cue(
+        r"""
+        \b(?:mudei|mudamos)\ de\ (?:ideia|opinião)\b | \bpensando\ (?:bem|melhor)\b
+        | (?<!não\ )\b(?:esque[çc][ae]|ignore|descarte)\ (?:o\ que|isso|a\ (?:ideia|decisão)|o\ plano)
+        | \b(?:já\ não|não)\ (?:usamos|usaremos|queremos|quero|vamos\ usar|precisamos\ de|suportamos)\b[^.]*\bmais\b
+        | \bjá\ não\ (?:usamos|queremos|quero|precisamos)\b | \b(?:use|usemos|vamos\ usar)\b[^.]*\bno\ lugar\W*$
+        | \bmelhor\ (?:usar|voltar|usarmos)\b | \bvamos\ voltar\ (?:a|ao|à|para)\b | ^correção\s*[:,—–-]
+        """
+    ),
+    turns=cue(r"""\b(?:na\ verdade|afinal|no\ final|em\ vez\ disso|mais|agora|de\ volta)\b"""),
 )

@@ -47,4 +47,16 @@ CUES = Cues(
         | \b\w+\ (?:dice|decía|indica)\ que\b
         """
     ),
+    takes_back=cue(
+        r"""
+        \b(?:he\ cambiado|cambié|cambiamos|hemos\ cambiado)\ de\ (?:opinión|idea|parecer)\b
+            | \bpensándolo\ (?:bien|mejor)\b
+        | (?<!no\ )\b(?:olvida|olvídate\ de|olvidad|ignora|descarta)\ (?:lo\ que|lo\ de|la\ (?:idea|decisión)
+            |el\ plan)\b
+        | \bya\ no\ (?:usamos|usaremos|queremos|quiero|vamos|necesitamos|soportamos|uses)\b
+        | \b(?:usa|usemos|usad|pon|ponemos)\b[^.]*\ben\ su\ lugar\b | \bmejor\ (?:usemos|usa|volvamos|volver)\b
+        | \bvolvamos\ a\b | ^corrección\s*[:,—–-]
+        """
+    ),
+    turns=cue(r"""\b(?:en\ realidad|al\ final|finalmente|mejor|ya\ no|en\ su\ lugar|de\ vuelta|ahora)\b"""),
 )

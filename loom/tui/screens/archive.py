@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import ClassVar
+from typing import ClassVar, TypedDict
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -21,13 +21,16 @@ from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.age import utc_now
 from loom.tui.choices import ArchiveResult, ForkAt, JumpTo, PinTurn
+from loom.tui.filter_completion import FILTERS, Asked, Choice, Typed, asked_by, choices_for
 from loom.tui.readers import SearchReader
 from loom.tui.screens.help import HelpScreen, group_of_bindings
 from loom.tui.screens.turn_view import TurnViewScreen
 from loom.tui.turn_text import turn_text
+from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.facet_bar import Facet, FacetBar, FacetName, Facets, Scope, next_facet
 from loom.tui.widgets.hit_list import HitList, grouped
 from loom.tui.widgets.hit_preview import HitPreview, preview_page
+from loom.tui.widgets.query_box import QueryBox
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.title_line import TitleLine
 
@@ -39,6 +42,13 @@ WIDE = 100
 """Cells from which the turn stands beside the hits; below, it stands under them."""
 LOW = 20
 """Lines under which there is room for the hits alone; v shows the turn."""
+
+
+class Within(TypedDict):
+    """How a reader is told where to look."""
+
+    session_id: str | None
+    workspace: str | None
 
 
 class ArchiveScreen(Screen[ArchiveResult | None]):
@@ -69,7 +79,7 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         Binding("v", "view", "Whole turn", tooltip="The whole turn, however large"),
         Binding("p", "pin", "Pin", tooltip="Send the turn along with the next message"),
         Binding("y", "copy", "Copy", tooltip="Copy the turn"),
-        Binding("f", "fork", "Fork", tooltip="Fork the session after this turn"),
+        Binding("f", "fork", "Fork", tooltip="Fork the session after the exchange of this turn"),
         Binding("e", "export", "Export", tooltip="Write the hits to a file"),
         Binding("ctrl+t", "facet('scope')", "Scope", show=False, tooltip="This session, this workspace, everything"),
         Binding("ctrl+r", "facet('role')", "Role", show=False, tooltip="Whose turns"),
@@ -113,17 +123,18 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         self._facets = Facets(scope if scope in self._scopes else self._scopes[0])
         self._tools: set[str] = set()
         self._page: SearchPage | None = None
+        self._searching = False
+        """Whether what is listed is not yet for what the box holds."""
+        self._jump_next = False
         self._on_hit = False
 
     def compose(self) -> ComposeResult:
         yield TitleLine(Content.styled("Archive", "bold"))
-        yield Input(
-            show_line(self._query, 500),
-            placeholder='words, "a phrase", a path, an error code',
-            id="query",
-            compact=True,
-            select_on_focus=False,
+        popup: CompletionPopup[Choice] = CompletionPopup()
+        yield QueryBox(
+            popup, show_line(self._query, 500), placeholder='words, "a phrase", a path, an error code', id="query"
         )
+        yield popup
         yield FacetBar(self._facets)
         yield Static(id="said", markup=False)
         with Container(id="found"):
@@ -143,51 +154,110 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
     @on(Input.Changed, "#query")
     def _ask(self) -> None:
         """Search for what the box holds now; whatever is still being searched is dropped."""
-        query = self.query_one("#query", Input).value.strip()
-        if len(query) < SHORTEST_QUERY:
+        query = self._text
+        self._searching, self._jump_next = len(query) >= SHORTEST_QUERY, False
+        if not self._searching:
             self.workers.cancel_group(self, "search")
             self._show_page(None)
-            self._say(f"Type at least {SHORTEST_QUERY} characters. Searching {self._facets.words()}.")
+            self._say(
+                f"Type at least {SHORTEST_QUERY} characters. Searching {self._facets.words()}."
+                f" Filters: {', '.join(FILTERS)}."
+            )
         else:
             self._search(query, self._facets)
+
+    @property
+    def _text(self) -> str:
+        return self.query_one(QueryBox).asked
+
+    def _within(self, facets: Facets, *, everywhere: bool = False) -> Within:
+        """Where to look."""
+        return {
+            "session_id": self._session_id if facets.scope is Scope.SESSION and not everywhere else None,
+            "workspace": self._workspace if facets.scope is Scope.WORKSPACE and not everywhere else None,
+        }
 
     @work(exclusive=True, group="search")
     async def _search(self, query: str, facets: Facets) -> None:
         title = self.query_one(TitleLine)
         title.show(Content.styled("Archive", "bold"), Content.styled("searching…", "$foreground-muted"))
+        asked = asked_by(query, self._clock())
+        within = self._within(facets, everywhere=asked.names_session)
         try:
             page = await self._reader.search(
                 query,
-                session_id=self._session_id if facets.scope is Scope.SESSION else None,
-                workspace=self._workspace if facets.scope is Scope.WORKSPACE else None,
                 limit=MOST_HITS,
                 roles=[facets.role] if facets.role is not None else None,
                 tools=[facets.tool] if facets.tool is not None else None,
                 after=facets.after(self._clock()),
+                **within,
             )
+            near = () if page.hits else await self._reader.nearest_words(query, **within)
         except LoomError as error:
+            self._searching = self._jump_next = False
             self._show_page(None)
             self._say(str(error), error=True)
             return
         self._tools.update(hit.tool_name for hit in page.hits if hit.tool_name)
-        self._show_page(page)
-        self._say("" if page.hits else self._nothing_found(query, facets, page))
+        self._searching = False
+        self._show_page(page, mark_related=not asked.only_filters)
+        self._say(self._outcome(query, asked, facets, page, near))
+        if self._jump_next:
+            self._jump()
 
-    def _nothing_found(self, query: str, facets: Facets, page: SearchPage) -> str:
-        where = facets.words()
-        wider = " ^T searches elsewhere." if len(self._scopes) > 1 else ""
+    def _outcome(self, query: str, asked: Asked, facets: Facets, page: SearchPage, near: Sequence[str]) -> str:
+        """What there is to say about a search; nothing when it found something, or its filter is still being typed."""
+        typed = self.query_one(QueryBox).typed
+        if typed is not None and typed.name is not None:
+            return ""
+        if asked.wrong_date is not None:
+            wrong = show_line(asked.wrong_date, 40)
+            return f"{wrong} is no date and was ignored: today, 7d, 2w, 12h, 2026-01 and 2026-01-31 are."
+        if page.hits:
+            return ""
+        where = "the session that it names" if asked.names_session else facets.words()
         turns = f"{page.searched_turns:,} turn{'' if page.searched_turns == 1 else 's'}"
-        return f"Nothing found for “{show_line(query, 80)}” in {turns} of {where}.{wider}"
+        said = [f"Nothing found for “{show_line(query, 80)}” in {turns} of {where}."]
+        if near:
+            said.append(f"Nearly so: {', '.join(show_line(word, 40) for word in near)}.")
+        if facets.is_limited:
+            said.append("^R, ^O and ^G lift the limits.")
+        if len(self._scopes) > 1 and facets.scope is not Scope.ALL:
+            said.append("^T searches more.")
+        return " ".join(said)
 
-    def _show_page(self, page: SearchPage | None) -> None:
+    # --- completing the filters -------------------------------------------------------------------
+
+    @on(QueryBox.Completing)
+    def _completing(self, event: QueryBox.Completing) -> None:
+        self._complete(event.typed)
+
+    @work(exclusive=True, group="complete")
+    async def _complete(self, typed: Typed) -> None:
+        try:
+            choices = await choices_for(typed, self._reader, now=self._clock(), **self._within(self._facets))
+        except LoomError as error:
+            self._say(str(error), error=True)
+            return
+        self.query_one(QueryBox).offer(typed, choices)
+
+    @on(CompletionPopup.Picked)
+    def _picked(self, event: CompletionPopup.Picked) -> None:
+        box = self.query_one(QueryBox)
+        box.complete_with(event.entry)
+        box.focus()
+
+    def _show_page(self, page: SearchPage | None, *, mark_related: bool = True) -> None:
         self._page = page
         rows = grouped(page.hits) if page is not None else []
-        self.query_one(HitList).set_items(rows)
+        hits = self.query_one(HitList)
+        hits.mark_related = mark_related
+        hits.set_items(rows)
         right = ""
         if page is not None:
             count = len(page.hits)
-            hits = f"{count}{'+' if count >= MOST_HITS else ''} hit{'' if count == 1 else 's'}"
-            right = f"{hits} · {page.searched_turns:,} turns · {page.elapsed_ms:.0f} ms"
+            found = f"{count}{'+' if count >= MOST_HITS else ''} hit{'' if count == 1 else 's'}"
+            right = f"{found} · {page.searched_turns:,} turns · {page.elapsed_ms:.0f} ms"
         self.query_one(TitleLine).show(Content.styled("Archive", "bold"), Content.styled(right, "$foreground-muted"))
 
     def _say(self, text: str, *, error: bool = False) -> None:
@@ -231,6 +301,8 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         except LoomError as error:
             self._say(str(error), error=True)
             return None
+        if not turns:
+            self._say(f"T{hit.turn_number} is not in the archive any more.", error=True)
         return turns[0] if turns else None
 
     # --- keys -------------------------------------------------------------------------------------
@@ -260,8 +332,15 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         self.query_one(FacetBar).show(self._facets)
         self._ask()
 
-    @on(RowList.Chosen)
     @on(Input.Submitted, "#query")
+    def _submitted(self) -> None:
+        # What is listed may still belong to what was typed before: the first hit of this query is meant.
+        if self._searching:
+            self._jump_next = True
+        else:
+            self._jump()
+
+    @on(RowList.Chosen)
     def _jump(self) -> None:
         if (hit := self._hit) is not None:
             self.dismiss(JumpTo(hit.session_id, hit.turn_number))
@@ -274,9 +353,23 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         if (hit := self._hit) is not None:
             self.dismiss(ForkAt(hit.session_id, hit.turn_number))
 
-    def action_export(self) -> None:
-        if self._page is not None:
-            self.post_message(self.ExportHits(self.query_one("#query", Input).value.strip(), self._page.hits))
+    @work(exclusive=True, group="export")
+    async def action_export(self) -> None:
+        if self._page is None:
+            return
+        query, there = self._text, []
+        try:
+            for hit in self._page.hits:
+                # What was purged since the search must not come back in a file.
+                if await self._reader.get_range(hit.session_id, hit.turn_number, hit.turn_number):
+                    there.append(hit)
+        except LoomError as error:
+            self._say(str(error), error=True)
+            return
+        if there:
+            self.post_message(self.ExportHits(query, tuple(there)))
+        else:
+            self._say("None of these turns is in the archive any more.", error=True)
 
     @work(exclusive=True, group="copy")
     async def action_copy(self) -> None:

@@ -15,17 +15,19 @@ from textual.binding import BindingType
 from textual.command import Provider
 from textual.containers import Horizontal
 from textual.events import Key, ScreenResume
-from textual.widgets import Footer, Input
+from textual.message import Message
+from textual.widgets import Footer, Input, TextArea
 
 from loom.archive.records import Turn, TurnKind
 from loom.cowork import events as ev
 from loom.errors import LoomError
 from loom.text import show_line
-from loom.tui.commands import Call, ChatCommands, parse
+from loom.tui.commands import Call, ChatCommands, Command, parse
 from loom.tui.keys import bindings
 from loom.tui.screens.chat_frame import Severity
 from loom.tui.screens.chat_pages import PAGE, PagedScreen
 from loom.tui.screens.event_feed import EventFeed
+from loom.tui.screens.left_turns import LeftTurnsScreen
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.service import ChatService
 from loom.tui.widgets.approval import Approval
@@ -35,7 +37,9 @@ from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.fold import WholeText
 from loom.tui.widgets.gauge import Gauge
 from loom.tui.widgets.line import ErrorBlock, NoticeBar, ReceiptLine
+from loom.tui.widgets.pinnable import PinWanted
 from loom.tui.widgets.queue import QueuedMessages
+from loom.tui.widgets.receipt import LeftWanted
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
@@ -51,6 +55,9 @@ class ChatScreen(PagedScreen):
     BINDINGS: ClassVar[list[BindingType]] = bindings("chat")
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {ChatCommands}
 
+    class DraftChanged(Message):
+        """What is being written, or what waits to be sent, is not what it was."""
+
     def __init__(self, workspace: Path, *, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(workspace, clock=clock)
         self._feed = EventFeed(self._draw, self._fault)
@@ -58,7 +65,7 @@ class ChatScreen(PagedScreen):
     # --- wiring ----------------------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        popup = CompletionPopup(id="completion")
+        popup: CompletionPopup[Command] = CompletionPopup(id="completion")
         yield StatusLine(clock=self._clock, id="status")
         with Horizontal(id="middle"):
             yield Transcript(id="transcript")
@@ -91,6 +98,7 @@ class ChatScreen(PagedScreen):
         """
         turns = await service.transcript(None, PAGE)
         self.service, self.failure = service, ""
+        self.query_one(Transcript).show_pins(pin.turn for pin in service.state.pins)
         await self.show_page(turns)
         if not turns:
             await self.query_one(Transcript).greet(Welcome(self.welcome_info(service)))
@@ -125,14 +133,37 @@ class ChatScreen(PagedScreen):
 
     @property
     def draft(self) -> str:
-        """What is being written, long pastes in full."""
-        return self.query_one(Composer).whole_text()
+        """What has not been sent: messages that wait, then what is being written, long pastes in full."""
+        return "\n\n".join(text for text in (*self.waiting, self.query_one(Composer).whole_text()) if text.strip())
 
     def restore_draft(self, text: str) -> None:
-        """Put back what was being written when this conversation was left."""
+        """Put back what was being written when this conversation was left, in front of what is written already."""
+        if text.strip():
+            self.query_one(Composer).give_back(text)
+
+    @on(TextArea.Changed, "#composer")
+    def _written(self) -> None:
+        self.post_message(self.DraftChanged())
+
+    def say_origin(self, words: str) -> None:
+        """Where this conversation comes from; it stands above the first turn."""
+        self.query_one(Transcript).origin = f"{words[:1].upper()}{words[1:]}"
+
+    def leaving(self) -> None:
+        """The program ends when what runs is stored."""
+        self.query_one(StatusLine).show_word("leaving…")
+
+    def stop(self) -> bool:
+        """Clear what is being written, else interrupt what runs; False when there is neither."""
         composer = self.query_one(Composer)
-        if text and not composer.text:
-            composer.put(text)
+        if composer.text:
+            composer.put("")
+            self.say("Cleared; Ctrl+Z brings it back.")
+            return True
+        if self.busy:
+            self.action_interrupt()
+            return True
+        return False
 
     # --- events of the conversation --------------------------------------------------------------------------
 
@@ -165,8 +196,12 @@ class ChatScreen(PagedScreen):
                 self.query_one(StatusLine).show_title(title, reference)
             case ev.UsageChanged(usage):
                 self.query_one(Gauge).show_usage(usage)
-            case ev.StateChanged():
+            case ev.StateChanged(state):
                 self.show_state()
+                self.query_one(Transcript).show_pins(pin.turn for pin in state.pins)
+            case ev.Compacting(words):
+                self.query_one(StatusLine).show_word(words)
+                self.refresh_bindings()
             case ev.QueueChanged():
                 self.show_queue()
             case ev.Notice(severity, text):
@@ -197,10 +232,9 @@ class ChatScreen(PagedScreen):
 
     async def _fault(self, error: Exception) -> None:
         """An event could not be drawn: the exchange ends, the program does not."""
-        if self.service is not None:
-            self.service.interrupt()
         if not self.is_attached:
             return
+        self.action_interrupt()
         text = f"This could not be drawn, and the exchange was stopped: {type(error).__name__}: {error}"
         await self.query_one(Transcript).add_line(ErrorBlock(f"{text}\nEverything is in the archive."))
 
@@ -264,8 +298,40 @@ class ChatScreen(PagedScreen):
     @on(CompletionPopup.Picked)
     def _picked(self, event: CompletionPopup.Picked) -> None:
         composer = self.query_one(Composer)
-        composer.complete_with(event.command)
+        composer.complete_with(event.entry)
         composer.focus()
+
+    @on(Gauge.Filled)
+    def _filled(self, event: Gauge.Filled) -> None:
+        usage = event.usage
+        mark = 100 * usage.high_water / usage.window if usage.window else 0
+        words = f"The window is {usage.percent:.0f}% full."
+        if usage.used < usage.high_water:
+            words += f" At {mark:.0f}% the oldest of it leaves; the archive keeps every turn."
+        self.say(f"{words} F2 shows what it holds.", "warning")
+
+    @on(PinWanted)
+    @work(group="pin", exit_on_error=False)
+    async def _pin_wanted(self, event: PinWanted) -> None:
+        try:
+            service = self.conversation()
+            pinned = next((pin for pin in service.state.pins if pin.turn == event.turn), None)
+            if pinned is not None:
+                await service.unpin(pinned)
+            else:
+                await service.pin_turn(event.turn)
+        except LoomError as error:
+            self.say(str(error), "error")
+
+    @on(LeftWanted)
+    @work(group="left", exit_on_error=False)
+    async def _left_wanted(self, event: LeftWanted) -> None:
+        try:
+            service = self.conversation()
+            if event.bring_back or await self.app.push_screen_wait(LeftTurnsScreen(service, event.ranges)):
+                await service.bring_back(event.ranges)
+        except LoomError as error:
+            await self.query_one(Transcript).add_line(ErrorBlock(str(error)))
 
     @on(WholeText)
     def _whole_text(self, event: WholeText) -> None:
@@ -325,8 +391,16 @@ class ChatScreen(PagedScreen):
         return True
 
     def action_interrupt(self) -> None:
-        if self.service is not None:
-            self.service.interrupt()
+        """Stop the exchange. What waited for its end is not sent behind the person's back: it is theirs again."""
+        if self.service is None:
+            return
+        waiting = self.waiting
+        while self.service.take_back() is not None:
+            pass
+        if waiting:
+            self.query_one(Composer).give_back("\n\n".join(waiting))
+            self.show_queue()
+        self.service.interrupt()
 
     def action_compose(self) -> None:
         self.query_one(Transcript).anchor()

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from textual.message import Message
 
+from loom.archive.records import TurnKind
 from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.commands import Call
 from loom.tui.screens.chat_frame import FramedScreen
+from loom.tui.screens.memory import MemoryScreen
+from loom.tui.screens.pins import PinsScreen
+from loom.tui.screens.trust import TrustScreen
 from loom.tui.service import ChatService
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.gauge import short_tokens
@@ -19,6 +24,12 @@ from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
 
 Place = Literal["help", "context", "sessions", "new", "archive", "model", "quit"]
+
+
+def _turn_number(argument: str) -> int:
+    """57 of `T57`; 0 when it is something else."""
+    named = re.fullmatch(r"[Tt](\d{1,9})", argument)
+    return int(named[1]) if named else 0
 
 
 class GoTo(Message):
@@ -93,8 +104,55 @@ class CommandedScreen(FramedScreen):
         finally:
             status.show_word("")
 
+    async def command_uncompact(self, argument: str) -> None:
+        await self.conversation().uncompact()
+
     async def command_clear(self, argument: str) -> None:
         await self.conversation().clear()
+
+    async def command_unclear(self, argument: str) -> None:
+        await self.conversation().unclear()
+
+    async def command_pin(self, argument: str) -> None:
+        service = self.conversation()
+        if turn := _turn_number(argument):
+            await service.pin_turn(turn)
+        elif argument:
+            await service.pin_text(argument)
+        else:
+            await service.pin_turn(await self._last_answer(service))
+
+    @staticmethod
+    async def _last_answer(service: ChatService) -> int:
+        for turn in reversed(await service.transcript(None, 100)):
+            if turn.role == "assistant" and turn.kind is TurnKind.TEXT:
+                return turn.turn_number
+        raise LoomError("There is no answer to pin.", "/pin T12 pins a turn, /pin with words pins the words.")
+
+    async def command_unpin(self, argument: str) -> None:
+        if not argument:
+            await self.command_pins("")
+            return
+        service, turn = self.conversation(), _turn_number(argument)
+        pin = next((pin for pin in service.state.pins if pin.turn == turn), None)
+        if pin is None:
+            raise LoomError(f"{show_line(argument, 40)} is not pinned.", "/pins lists what is.")
+        await service.unpin(pin)
+
+    async def command_pins(self, argument: str) -> None:
+        self.app.push_screen(PinsScreen(self.conversation()))
+
+    async def command_memory(self, argument: str) -> None:
+        service = self.conversation()
+        self.app.push_screen(MemoryScreen(service, await service.beside.read_memory()))
+
+    async def command_instructions(self, argument: str) -> None:
+        beside = self.conversation().beside
+        if not beside.project.files:
+            raise LoomError("There is no AGENTS.md, CLAUDE.md or .loom/instructions.md here.")
+        answer = await self.app.push_screen_wait(TrustScreen(beside.project, clock=self._clock))
+        if answer != "later":
+            await beside.decide(answer)
 
     async def command_history(self, argument: str) -> None:
         service = self.conversation()

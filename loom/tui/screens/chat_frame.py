@@ -8,6 +8,7 @@ from time import monotonic
 from typing import Literal
 
 from textual.events import Resize
+from textual.message import Message
 from textual.screen import Screen
 
 from loom.tui.service import ChatService
@@ -22,8 +23,19 @@ from loom.tui.widgets.welcome import Welcome, WelcomeInfo
 Severity = Literal["information", "warning", "error"]
 
 
+NARROW = 80
+"""Columns below which the state takes the conversation's place instead of standing beside it."""
+
+
 class FramedScreen(Screen[None]):
     """Draws what the conversation is, wherever it stands on the screen but in the transcript."""
+
+    class PanelChosen(Message):
+        """The person showed or hid the session state beside the conversation."""
+
+        def __init__(self, shown: bool) -> None:
+            super().__init__()
+            self.shown = shown
 
     def __init__(self, workspace: Path, *, clock: Callable[[], float] = monotonic) -> None:
         super().__init__()
@@ -34,6 +46,7 @@ class FramedScreen(Screen[None]):
         self._clock = clock
         self._early: list[str] = []
         self._panel_wanted: bool | None = None
+        self._panel_liked: bool | None = None
 
     def say(self, text: str, severity: Severity = "information") -> None:
         """A passing notice, drawn literally."""
@@ -60,7 +73,9 @@ class FramedScreen(Screen[None]):
     def welcome_info(self, service: ChatService) -> WelcomeInfo:
         """What an empty conversation says of itself."""
         choice, problem = service.choice, service.problem
-        note = choice.note if problem is None else f"{choice.note}\n{problem}".lstrip()
+        # A model that cannot be chosen is noted in the words of the problem that it then is.
+        said = choice.note if problem is None else str(problem)
+        note = said if choice.note in said else f"{choice.note}\n{said}"
         return WelcomeInfo(short_path(self._workspace), choice.name, choice.reason, note, usable=problem is None)
 
     def show_state(self) -> None:
@@ -68,8 +83,13 @@ class FramedScreen(Screen[None]):
         if self.service is not None and panel.display:
             panel.show_yaml(self.service.state_yaml())
 
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Messages that are not sent yet, oldest first."""
+        return (*(self.service.waiting if self.service is not None else ()), *self._early)
+
     def show_queue(self) -> None:
-        waiting = (*(self.service.waiting if self.service is not None else ()), *self._early)
+        waiting = self.waiting
         self.query_one(QueuedMessages).show_waiting(waiting)
         self.query_one(Composer).may_take_back = bool(waiting)
 
@@ -78,10 +98,12 @@ class FramedScreen(Screen[None]):
 
     def place_panel(self) -> None:
         """Fit everything to the size of the terminal."""
-        wide = self.size.width >= WIDE_ENOUGH
+        width = self.size.width
+        # What was liked on a wide terminal is not to take the conversation's place on a narrow one.
+        usual = width >= WIDE_ENOUGH if self._panel_liked is None else self._panel_liked and width >= NARROW
         panel = self.query_one(StatePanel)
-        panel.display = wide if self._panel_wanted is None else self._panel_wanted
-        self.set_class(self.size.width < 80, "-narrow")
+        panel.display = usual if self._panel_wanted is None else self._panel_wanted
+        self.set_class(width < NARROW, "-narrow")
         self.set_class(self.size.height <= 20, "-low")
         self.set_class(panel.display, "-state")
         self.query_one(ApprovalPlace).fit(self.size.height)
@@ -89,7 +111,14 @@ class FramedScreen(Screen[None]):
 
     def toggle_state(self) -> None:
         """Show or hide the state panel."""
-        self._panel_wanted = not self.query_one(StatePanel).display
+        self._panel_wanted = shown = not self.query_one(StatePanel).display
+        self.place_panel()
+        if self.size.width >= NARROW:
+            self.post_message(self.PanelChosen(shown))
+
+    def like_panel(self, shown: bool | None) -> None:
+        """Show or hide the state as the person liked it before; None leaves it to the width."""
+        self._panel_liked = shown
         self.place_panel()
 
 

@@ -9,7 +9,9 @@ from loom.tui.screens.help import HelpGroup
 _TITLES: dict[Place, tuple[str, str]] = {
     "chat": ("Everywhere in the conversation", ""),
     "composer": ("Writing", ""),
+    "message": ("On a message", "Shift+Tab goes there from the composer."),
     "card": ("On a tool call or a fold", "Shift+Tab goes there from the composer."),
+    "receipt": ("On the line that says what left the window", "Shift+Tab goes there from the composer."),
     "approval": (
         "Answering a question",
         "A key counts once the keyboard has been quiet for 0.4 seconds, and Enter never answers. While there is text "

@@ -168,6 +168,7 @@ class PickerScreen(Screen[PickerResult]):
             cursor = next((i for i, row in enumerate(shown) if isinstance(row, Session) and row.id == here.id), -1)
             cursor = min(rows.cursor, len(shown) - 1) if cursor < 0 else cursor
         rows.with_place = self._everywhere
+        rows.references = {session.id: session.reference for session in self._sessions}
         rows.set_items(shown, cursor)
         self._draw_title()
         self._say_how_empty(len(shown) - 1)

@@ -12,12 +12,16 @@ from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
+from loom.cowork.past_requests import PastRequests
+from loom.tui.screens.past_request import PastRequestScreen
+from loom.tui.widgets.course_plot import cache_content, course_content
 from loom.tui.widgets.title_line import TitleLine
 from loom.tui.widgets.usage_grid import grid_content
 from loom.tui.widgets.usage_table import (
     UsageReport,
     exchanges_content,
     left_content,
+    outlook_content,
     requests_content,
     summary_content,
     table_content,
@@ -26,6 +30,8 @@ from loom.tui.widgets.usage_table import (
 WIDE = 100
 """Cells from which the table stands beside the grid."""
 MARGIN = 6
+PICTURE = 10
+"""Lines of the window's course."""
 
 
 class UsageScreen(Screen[None]):
@@ -48,12 +54,15 @@ class UsageScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "scroll(1)", "Down", show=False),
         Binding("k", "scroll(-1)", "Up", show=False),
+        Binding("left,t", "travel", "Earlier requests", key_display="←", tooltip="Any request as the model saw it"),
         Binding("escape,q,f2", "dismiss(None)", "Back", key_display="Esc"),
     ]
 
-    def __init__(self, report: UsageReport) -> None:
+    def __init__(self, report: UsageReport, past: PastRequests | None = None) -> None:
+        """`past` reads earlier requests; None before the first message."""
         super().__init__()
         self._report = report
+        self._past = past
 
     def compose(self) -> ComposeResult:
         yield TitleLine(Content.styled("The window", "bold"))
@@ -62,6 +71,11 @@ class UsageScreen(Screen[None]):
             with Container(id="pictures"):
                 yield Static(id="grid", markup=False)
                 yield Static(id="table", markup=False)
+            yield Static(Content("Over the session"), classes="heading", markup=False)
+            yield Static(id="course", markup=False)
+            yield Static(id="cache", markup=False)
+            yield Static(Content("What would leave next"), classes="heading", markup=False)
+            yield Static(id="outlook", markup=False)
             yield Static(Content("In the window, newest first"), classes="heading", markup=False)
             yield Static(id="exchanges", markup=False)
             yield Static(Content("Left the window; the archive keeps it"), classes="heading", markup=False)
@@ -87,12 +101,21 @@ class UsageScreen(Screen[None]):
             "summary": summary_content(report),
             "grid": grid_content(usage, 20 if beside else min(30, width // 2)),
             "table": table_content(usage, width - 48 if beside else width),
+            "course": course_content(report.requests, width, PICTURE),
+            "cache": cache_content(report.requests, width),
+            "outlook": outlook_content(report.outlook),
             "exchanges": exchanges_content(report.exchanges, width),
             "left": left_content(report.left),
-            "requests": requests_content(report.manifests, width),
+            "requests": requests_content(report.requests, width),
         }
         for name, content in contents.items():
             self.query_one(f"#{name}", Static).update(content)
+
+    def action_travel(self) -> None:
+        if self._past is None or not self._report.requests:
+            self.notify("No request has been sent yet.", markup=False, timeout=2)
+            return
+        self.app.push_screen(PastRequestScreen(self._past))
 
     def action_scroll(self, by: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)

@@ -50,7 +50,8 @@ class Choice(Static):
 
 
 class Approval(Vertical, can_focus=True):
-    """One question. `y`, `a` and `n` answer it once the keyboard has been quiet; Enter never does.
+    """One question. `y`, `a`, `n`, and `p` where there is a wider yes, answer it once the keyboard has been quiet;
+    Enter never does.
 
     The screen gives it the keyboard only when the composer is empty. Any other letter goes to the composer: whoever
     starts to type a sentence is not answering.
@@ -65,7 +66,7 @@ class Approval(Vertical, can_focus=True):
         &:focus, &:focus-within { border: round $warning; }
         & > .title { text-style: bold; height: auto; max-height: 2; }
         & > .warning { color: $text-error; text-style: bold; height: auto; max-height: 3; }
-        & > .scope { color: $text-muted; height: auto; max-height: 2; }
+        & > .scope { color: $text-muted; height: auto; max-height: 4; }
         & > .hint { color: $text-muted; height: auto; }
         & > TextView { background: $surface; padding: 0 1; }
         & > .answers { height: 1; }
@@ -107,10 +108,19 @@ class Approval(Vertical, can_focus=True):
         with Horizontal(classes="answers"):
             yield Choice("y", "yes, once", "$success")
             yield Choice("a", "always this session", "$warning")
+            if preview.wider_scope:
+                yield Choice("p", "always this prefix", "$warning")
             yield Choice("n", "no", "$error")
         yield Input(placeholder="Why not? The model reads it; Enter sends, Esc goes back", compact=True)
-        yield Static(Content(f"a allows: {show_line(preview.scope, 300)}"), classes="scope", markup=False)
+        yield Static(self._scopes(), classes="scope", markup=False)
         yield Static("", classes="hint", markup=False)
+
+    def _scopes(self) -> Content:
+        preview = self.asked.preview
+        lines = [f"a allows: {show_line(preview.scope, 300)}"]
+        if preview.wider_scope:
+            lines.append(f"p allows: {show_line(preview.wider_scope, 300)}")
+        return Content("\n".join(lines))
 
     def on_mount(self) -> None:
         body = self.query_one(TextView)
@@ -164,7 +174,7 @@ class Approval(Vertical, can_focus=True):
             self.call_after_refresh(self._unseen)
             return
         quiet = self._guard.accepts()
-        if event.key in ("y", "a", "n"):
+        if event.key in self._answers:
             event.stop()
             if quiet and event.key != "n" and self._unseen():
                 self._hint_unseen()
@@ -174,10 +184,14 @@ class Approval(Vertical, can_focus=True):
                 self._hint("That key came too soon after another to count. Press it again.")
         elif event.key == "enter":
             event.stop()
-            self._hint("Enter answers nothing here: y, a or n.")
+            self._hint(f"Enter answers nothing here: {', '.join(self._answers[:-1])} or {self._answers[-1]}.")
         elif event.is_printable and event.character:
             event.stop()
             self.post_message(self.Typed(event.character))
+
+    @property
+    def _answers(self) -> tuple[str, ...]:
+        return ("y", "a", "p", "n") if self.asked.preview.wider_scope else ("y", "a", "n")
 
     def _unseen(self) -> int:
         """Lines of the body that nobody has scrolled to yet: a yes to them would be a yes to something unseen."""
@@ -203,7 +217,8 @@ class Approval(Vertical, can_focus=True):
             self._hint("")
             self.query_one(Input).focus()
             return
-        self.post_message(self.Answered(self.asked.call_id, Decision(allowed=True, always=key == "a")))
+        decision = Decision(allowed=True, always=key in ("a", "p"), wider=key == "p")
+        self.post_message(self.Answered(self.asked.call_id, decision))
 
     @on(Input.Submitted)
     def _denied(self, event: Input.Submitted) -> None:

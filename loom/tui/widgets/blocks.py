@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from textual.widget import Widget
 
 from loom.archive.records import Turn, TurnKind
+from loom.context.edges import left_turns, summed_up
 from loom.tui.widgets.fold import Fold, Thinking
 from loom.tui.widgets.line import ReceiptLine
 from loom.tui.widgets.message import AssistantMessage, UserMessage
+from loom.tui.widgets.receipt import Receipt
 from loom.tui.widgets.tool_card import CardState, ToolCard
 
 Block = Widget
@@ -58,13 +60,25 @@ def block_of(turn: Turn) -> Block | None:
         case TurnKind.THINKING:
             return Thinking(text, number) if text else None
         case TurnKind.SUMMARY:
-            return Fold("Summary of what came before", text, number)
+            return Fold(_summary_title(turn), text, number)
         case TurnKind.RECEIPT | TurnKind.NOTE:
-            return ReceiptLine(text)
+            ranges = left_turns(turn)
+            return Receipt(text, ranges) if ranges else ReceiptLine(text)
         case TurnKind.FILE:
             return ReceiptLine(f"T{number}: a file, {len(turn.part_json or ''):,} characters stored")
         case _:
             return _words(turn, text)
+
+
+def _summary_title(turn: Turn) -> str:
+    """`Summary of the turns up to T39 · 12,300 → 812 tokens · $0.0041`."""
+    to_turn, tokens = summed_up(turn)
+    said = [f"Summary of the turns up to T{to_turn}" if to_turn else "Summary of what came before"]
+    if tokens:
+        said.append(f"{tokens:,} → {turn.token_count:,} tokens")
+    if turn.cost_usd:
+        said.append(f"${turn.cost_usd:.4f}")
+    return " · ".join(said)
 
 
 def _words(turn: Turn, text: str) -> Block | None:

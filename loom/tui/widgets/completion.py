@@ -1,19 +1,34 @@
-"""The list of slash commands that what was typed may become."""
+"""The list of what the text being typed may become."""
 
 from __future__ import annotations
+
+from typing import Any, Generic, Protocol, TypeVar
 
 from textual.content import Content
 from textual.events import Click
 from textual.message import Message
 from textual.widget import Widget
 
-from loom.tui.commands import Command
-
 MOST_ROWS = 8
 
 
-class CompletionPopup(Widget):
-    """A list above the composer; the composer moves it, it never has the keyboard itself."""
+class Completion(Protocol):
+    """Something that can be offered."""
+
+    @property
+    def usage(self) -> str:
+        """What it is, as it would be written; safe to draw."""
+
+    @property
+    def help(self) -> str:
+        """What it means, in a few words; safe to draw."""
+
+
+Offered = TypeVar("Offered", bound=Completion)
+
+
+class CompletionPopup(Widget, Generic[Offered]):
+    """A list beside what is being written; the writing moves it, it never has the keyboard itself."""
 
     DEFAULT_CSS = """
     CompletionPopup {
@@ -27,53 +42,53 @@ class CompletionPopup(Widget):
     """
 
     class Picked(Message):
-        """A command was clicked."""
+        """An entry was clicked."""
 
-        def __init__(self, command: Command) -> None:
+        def __init__(self, entry: Any) -> None:
             super().__init__()
-            self.command = command
+            self.entry = entry
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._commands: tuple[Command, ...] = ()
+        self._entries: tuple[Offered, ...] = ()
         self._index = 0
 
     @property
     def is_open(self) -> bool:
-        return bool(self._commands)
+        return bool(self._entries)
 
     @property
-    def chosen(self) -> Command | None:
-        return self._commands[self._index] if self._commands else None
+    def chosen(self) -> Offered | None:
+        return self._entries[self._index] if self._entries else None
 
-    def offer(self, commands: tuple[Command, ...]) -> None:
-        """Show these; none closes the list. The choice stays on the same command if it is still there."""
+    def offer(self, entries: tuple[Offered, ...]) -> None:
+        """Show these; none closes the list. The choice stays on the same entry if it is still there."""
         before = self.chosen
-        self._commands = commands
-        self._index = commands.index(before) if before in commands else 0
-        self.display = bool(commands)
+        self._entries = entries
+        self._index = entries.index(before) if before in entries else 0
+        self.display = bool(entries)
         self.refresh(layout=True)
 
     def move(self, by: int) -> None:
-        if self._commands:
-            self._index = (self._index + by) % len(self._commands)
+        if self._entries:
+            self._index = (self._index + by) % len(self._entries)
             self.refresh()
 
     def render(self) -> Content:
-        first = max(0, min(self._index - MOST_ROWS // 2, len(self._commands) - MOST_ROWS))
+        first = max(0, min(self._index - MOST_ROWS // 2, len(self._entries) - MOST_ROWS))
         rows = []
-        widest = max((len(command.usage) for command in self._commands), default=0)
-        for index, command in enumerate(self._commands[first : first + MOST_ROWS], first):
+        widest = max((len(entry.usage) for entry in self._entries), default=0)
+        for index, entry in enumerate(self._entries[first : first + MOST_ROWS], first):
             row = Content.assemble(
                 ("▸ " if index == self._index else "  ", "$text-primary"),
-                (command.usage.ljust(widest), "bold" if index == self._index else ""),
-                (f"  {command.help}", "$foreground-muted"),
+                (entry.usage.ljust(widest), "bold" if index == self._index else ""),
+                (f"  {entry.help}", "$foreground-muted"),
             ).truncate(max(1, self.content_size.width), ellipsis=True, pad=True)
             rows.append(row.stylize("on $primary 20%") if index == self._index else row)
         return Content("\n").join(rows)
 
     def on_click(self, event: Click) -> None:
         event.stop()
-        first = max(0, min(self._index - MOST_ROWS // 2, len(self._commands) - MOST_ROWS))
-        if first + event.y < len(self._commands):
-            self.post_message(self.Picked(self._commands[first + event.y]))
+        first = max(0, min(self._index - MOST_ROWS // 2, len(self._entries) - MOST_ROWS))
+        if first + event.y < len(self._entries):
+            self.post_message(self.Picked(self._entries[first + event.y]))

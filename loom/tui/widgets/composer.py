@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from textual.events import Key, Paste
@@ -12,10 +13,15 @@ from loom.text import UNSAFE, show
 from loom.tui.commands import Command, complete
 from loom.tui.widgets.completion import CompletionPopup
 
+MAX_PASTE_LINES = 30
+"""A longer paste stands in the composer as a short name, so that the words around it stay in view. The whole text is
+sent."""
 MAX_PASTE_CHARS = 50_000
-"""A longer paste, or one with a very long line, stands in the composer as a short name: wrapping megabytes at every
-key press would make typing wait. The whole text is sent."""
+"""So does one of more characters, or with a very long line, also where it is put back: wrapping megabytes at every key
+press would make typing wait."""
 MAX_PASTE_LINE = 10_000
+MOST_PASTES = 50
+"""Pastes whose text is known behind their names; undo and history bring back names of long ago."""
 MAX_HISTORY = 500
 
 _NEWLINE_KEYS = ("shift+enter", "ctrl+j", "alt+enter")
@@ -66,7 +72,7 @@ class Composer(TextArea):
             super().__init__()
             self.count = count
 
-    def __init__(self, popup: CompletionPopup, *, id: str | None = None) -> None:
+    def __init__(self, popup: CompletionPopup[Command], *, id: str | None = None) -> None:
         super().__init__(
             id=id, soft_wrap=True, tab_behavior="focus", placeholder="Ask, or / for commands", show_line_numbers=False
         )
@@ -75,6 +81,7 @@ class Composer(TextArea):
         self._at: int | None = None
         self._draft = ""
         self._pastes: dict[str, str] = {}
+        self._pasted = 0
         self._quiet_at: str | None = None
         self.may_take_back = False
         """Whether messages are queued."""
@@ -88,7 +95,6 @@ class Composer(TextArea):
     def _accept(self) -> None:
         self.remember([self.text])
         self.clear()
-        self._pastes.clear()
         self._at = None
 
     def remember(self, texts: Iterable[str]) -> None:
@@ -100,6 +106,8 @@ class Composer(TextArea):
 
     def put(self, text: str) -> None:
         """Replace the content (undo brings the old one back), cursor at the end."""
+        if _slow_to_wrap(text):
+            text = self._fold(text)
         self.replace(text, self.document.start, self.document.end)
         self.move_cursor(self.document.end)
 
@@ -110,10 +118,21 @@ class Composer(TextArea):
 
     def whole_text(self) -> str:
         """What was written, with long pastes in full."""
-        text = self.text
-        for name, pasted in self._pastes.items():
-            text = text.replace(name, pasted)
-        return text
+        if not self._pastes:
+            return self.text
+        names = "|".join(map(re.escape, self._pastes))
+        return re.sub(names, lambda name: self._pastes[name[0]], self.text)
+
+    def _fold(self, text: str) -> str:
+        """A short name for a long text."""
+        self._pasted += 1
+        lines = text.count("\n") + 1
+        size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
+        name = f"[pasted text {self._pasted}: {size}]"
+        self._pastes[name] = text
+        while len(self._pastes) > MOST_PASTES:
+            del self._pastes[next(iter(self._pastes))]
+        return name
 
     # --- keys ------------------------------------------------------------------------------------------------
 
@@ -210,9 +229,11 @@ class Composer(TextArea):
         if hidden := len(UNSAFE.findall(text)):
             text = show(text)
             self.post_message(self.HiddenShown(hidden))
-        if len(text) > MAX_PASTE_CHARS or max(map(len, text.split("\n"))) > MAX_PASTE_LINE:
-            name = f"[pasted text {len(self._pastes) + 1}: {len(text):,} characters]"
-            self._pastes[name] = text
-            text = name
+        if text.count("\n") >= MAX_PASTE_LINES or _slow_to_wrap(text):
+            text = self._fold(text)
         if result := self._replace_via_keyboard(text, *self.selection):
             self.move_cursor(result.end_location)
+
+
+def _slow_to_wrap(text: str) -> bool:
+    return len(text) > MAX_PASTE_CHARS or max(map(len, text.split("\n"))) > MAX_PASTE_LINE

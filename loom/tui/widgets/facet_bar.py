@@ -44,6 +44,11 @@ class Facets:
     tool: str | None = None
     days: int | None = None
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether anything but the scope is."""
+        return self.role is not None or self.tool is not None or self.days is not None
+
     def after(self, now: datetime) -> str | None:
         """The time that hits must be newer than, as the archive writes times."""
         if self.days is None:

@@ -17,6 +17,7 @@ from textual.widgets import Static
 from loom.text import show, show_block
 from loom.tui.keys import bindings
 from loom.tui.widgets.line import split_line, turn_label
+from loom.tui.widgets.pinnable import Pinnable
 
 
 class WholeText(Message):
@@ -39,13 +40,16 @@ class FoldTitle(Widget, can_focus=False):
         self.title = title
         self.opened = False
         self.turn_number: int | None = None
+        self.pinned = False
 
     def render(self) -> Content:
         left = Content(f"{'▾' if self.opened else '▸'} {self.title}")
-        return split_line(left, Content.styled(turn_label(self.turn_number), "dim"), self.size.width)
+        return split_line(
+            left, Content.styled(turn_label(self.turn_number, pinned=self.pinned), "dim"), self.size.width
+        )
 
 
-class Fold(Vertical, can_focus=True):
+class Fold(Vertical, Pinnable, can_focus=True):
     """A title that opens onto a text: thinking, a summary."""
 
     DEFAULT_CSS = """
@@ -94,6 +98,15 @@ class Fold(Vertical, can_focus=True):
     @on(Click)
     def _clicked(self) -> None:
         self.action_fold()
+
+    @property
+    def pin_turn(self) -> int:
+        return self.turn_number or 0
+
+    def show_pinned(self, pinned: bool) -> None:
+        super().show_pinned(pinned)
+        self._title.pinned = pinned
+        self._title.refresh()
 
     def set_turn(self, turn_number: int) -> None:
         self._title.turn_number = turn_number

@@ -6,18 +6,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from textual.content import Content
+from textual.message import Message
 from textual.widget import Widget
 
 from loom.context.usage import Segment, WindowUsage
 
 WARN_AT = 70.0
 CRITICAL_AT = 90.0
+ROOMY = 30
+"""Cells of the bar that go before what may be left out."""
 HYSTERESIS = 5.0
 """Percent points below a threshold at which its colour goes away again, so that it does not flicker."""
 
 _GROUPS: tuple[tuple[tuple[Segment, ...], str, str], ...] = (
     # Glyph and colour both differ where two groups meet: sixteen colours, or none, still tell them apart.
-    ((Segment.TOOLS, Segment.INSTRUCTIONS, Segment.MEMORY), "▓", "$secondary"),
+    ((Segment.TOOLS, Segment.INSTRUCTIONS, Segment.MEMORY, Segment.PROJECT), "▓", "$secondary"),
     ((Segment.STATE, Segment.RECEIPT), "▒", "$accent"),
     ((Segment.USER,), "█", "$primary"),
     ((Segment.ASSISTANT,), "▆", "$success"),
@@ -33,6 +36,9 @@ class Level(StrEnum):
 
 
 _LEVEL_STYLE = {Level.OK: "$foreground-muted", Level.WARN: "$text-warning bold", Level.CRITICAL: "$text-error bold"}
+
+
+_RANK = {Level.OK: 0, Level.WARN: 1, Level.CRITICAL: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +111,15 @@ def gauge_text(usage: WindowUsage) -> str:
 
 
 def gauge_line(usage: WindowUsage | None, level: Level, width: int) -> Content:
-    """The whole line: bar, numbers, and the cost when it is known."""
+    """The whole line: bar, numbers, and, where there is room, the cost and how much came from the provider's cache."""
     if usage is None:
         return Content.styled("counting the window…", "$foreground-muted")
     numbers = Content.styled(gauge_text(usage), _LEVEL_STYLE[level])
     extra = f"  ${usage.cost_usd:.2f}" if usage.cost_usd >= 0.005 else ""
+    cached = f"  {usage.cache_read_share * 100:.0f}% cached" if usage.cache_read_share is not None else ""
     bar = width - numbers.cell_length - len(extra) - 1
+    if bar - len(cached) >= ROOMY:
+        extra, bar = extra + cached, bar - len(cached)
     if bar < 8:
         return numbers
     cells = gauge_cells(usage, min(bar, 60))
@@ -118,9 +127,16 @@ def gauge_line(usage: WindowUsage | None, level: Level, width: int) -> Content:
 
 
 class Gauge(Widget):
-    """One line, always in view."""
+    """One line, always in view. Posts Filled once for each time that the window gets so full."""
 
     DEFAULT_CSS = "Gauge { height: 1; padding: 0 1; }"
+
+    class Filled(Message):
+        """A threshold was crossed upwards; it counts again once the reading has been clearly below it."""
+
+        def __init__(self, usage: WindowUsage) -> None:
+            super().__init__()
+            self.usage = usage
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -130,7 +146,9 @@ class Gauge(Widget):
     def show_usage(self, usage: WindowUsage | None) -> None:
         """Draw this reading; None while nothing has been counted yet."""
         self.usage = usage
-        self.level = next_level(self.level, usage.percent) if usage is not None else Level.OK
+        before, self.level = self.level, next_level(self.level, usage.percent) if usage is not None else Level.OK
+        if usage is not None and _RANK[self.level] > _RANK[before]:
+            self.post_message(self.Filled(usage))
         self.refresh()
 
     def render(self) -> Content:

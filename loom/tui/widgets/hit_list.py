@@ -65,6 +65,8 @@ class HitList(RowList[HitRow]):
     def __init__(self, *, clock: Callable[[], datetime] = utc_now, id: str | None = None) -> None:
         super().__init__(id=id)
         self._clock = clock
+        self.mark_related = True
+        """Whether hits without a match are called related: they are not where nothing was to be matched."""
 
     @property
     def hit(self) -> SearchHit | None:
@@ -85,7 +87,7 @@ class HitList(RowList[HitRow]):
             right = Content.styled(f"{show_line(item.reference, 12)} · {count}", "$foreground-muted")
             return [split_line(title, right, width)]
         who = Content.assemble((f" {turn_label(item.turn_number)}", "bold"), (f" {speaker(item)}", "$foreground-muted"))
-        if not item.highlights:
+        if self.mark_related and not item.highlights:
             who = who.append(Content.styled(" · related", "$foreground-muted italic"))
         when = Content.styled(age(item.created_at, self._clock()), "$foreground-muted")
         snippet = marked_line(item.snippet, item.highlights, max(8, width - 3))

@@ -33,6 +33,9 @@ class PreviewPage:
 
 def preview_page(turns: Sequence[Turn], hit: SearchHit) -> PreviewPage:
     """The page for a hit, from the turns around it, ascending."""
+    if not any(turn.turn_number == hit.turn_number for turn in turns):
+        gone = Content.styled("This turn is not in the archive any more.", "$text-error")
+        return PreviewPage(gone, Content(""))
     lines: list[Content] = []
     to_match = Content("")
     for turn in turns:
@@ -78,14 +81,15 @@ class HitPreview(VerticalScroll, can_focus=False):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.page: PreviewPage | None = None
+        self._text = Static(markup=False)
 
     def compose(self) -> ComposeResult:
-        yield Static(markup=False)
+        yield self._text
 
     def show(self, page: PreviewPage | None) -> None:
-        """Draw a page; None draws nothing."""
+        """Draw a page; None draws nothing. Before it is mounted and while it goes, too."""
         self.page = page
-        self.query_one(Static).update(page.content if page is not None else Content(""))
+        self._text.update(page.content if page is not None else Content(""))
         self.call_after_refresh(self._to_match)
 
     def _to_match(self) -> None:

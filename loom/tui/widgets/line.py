@@ -16,9 +16,9 @@ def split_line(left: Content, right: Content, width: int) -> Content:
     return Content.assemble(left.truncate(room, ellipsis=True, pad=True), " " if right else "", right)
 
 
-def turn_label(turn_number: int | None) -> str:
-    """`T57`, as every citation is written; empty before the turn is stored."""
-    return f"T{turn_number}" if turn_number else ""
+def turn_label(turn_number: int | None, *, pinned: bool = False) -> str:
+    """`T57`, as every citation is written, `◆T57` when it is pinned; empty before the turn is stored."""
+    return f"{'◆' if pinned else ''}T{turn_number}" if turn_number else ""
 
 
 class ReceiptLine(Static):

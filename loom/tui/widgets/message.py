@@ -12,9 +12,11 @@ from textual.widgets import Static
 
 from loom.archive.records import TurnStatus
 from loom.text import show, show_block
+from loom.tui.keys import bindings
 from loom.tui.widgets.fold import WholeText
 from loom.tui.widgets.line import turn_label
 from loom.tui.widgets.markdown import SafeMarkdown
+from loom.tui.widgets.pinnable import Pinnable
 
 MAX_MARKDOWN_CHARS = 40_000
 """A longer answer is drawn up to here; each Markdown block is a widget of its own."""
@@ -31,7 +33,7 @@ _MARKS = {
 }
 
 
-class TurnBlock(Horizontal):
+class TurnBlock(Horizontal, Pinnable, can_focus=True):
     """A piece of the transcript that knows its turn number, drawn small at its right edge."""
 
     DEFAULT_CSS = """
@@ -46,8 +48,11 @@ class TurnBlock(Horizontal):
             padding-left: 1;
             color: $text-muted 70%;
         }
+        &.-pinned > .turn-number { color: $text-accent; }
+        &:focus > .turn-number { background: $primary 40%; color: $text; }
     }
     """
+    BINDINGS: ClassVar[list[BindingType]] = bindings("message")
 
     def __init__(self, turn_number: int | None = None) -> None:
         super().__init__()
@@ -55,7 +60,7 @@ class TurnBlock(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield from self.compose_body()
-        yield Static(Content(turn_label(self.turn_number)), classes="turn-number", markup=False)
+        yield Static(Content(self._label), classes="turn-number", markup=False)
 
     def compose_body(self) -> ComposeResult:
         """What stands to the left of the number."""
@@ -64,8 +69,31 @@ class TurnBlock(Horizontal):
     def set_turn(self, turn_number: int) -> None:
         """The block is stored as this turn."""
         self.turn_number = turn_number
+        self._draw_label()
+
+    @property
+    def said(self) -> str:
+        """Everything that was said in it."""
+        return ""
+
+    @property
+    def pin_turn(self) -> int:
+        return self.turn_number or 0
+
+    def show_pinned(self, pinned: bool) -> None:
+        super().show_pinned(pinned)
+        self._draw_label()
+
+    @property
+    def _label(self) -> str:
+        return turn_label(self.turn_number, pinned=self.pinned)
+
+    def _draw_label(self) -> None:
         for label in self.query(".turn-number").results(Static):
-            label.update(Content(turn_label(turn_number)))
+            label.update(Content(self._label))
+
+    def action_whole(self) -> None:
+        self.post_message(WholeText(turn_label(self.turn_number) or "Not stored yet", self.said))
 
 
 class UserMessage(TurnBlock):
@@ -84,6 +112,10 @@ class UserMessage(TurnBlock):
         super().__init__(turn_number)
         self.text = text
 
+    @property
+    def said(self) -> str:
+        return self.text
+
     def compose_body(self) -> ComposeResult:
         yield Static(Content(show_block(self.text)), classes="words", markup=False)
 
@@ -101,7 +133,6 @@ class AssistantMessage(TurnBlock):
         & .arriving { color: $text-muted; height: auto; }
     }
     """
-    can_focus = False
 
     def __init__(self, text: str = "", turn_number: int | None = None, status: TurnStatus | None = None) -> None:
         super().__init__(turn_number)
@@ -110,6 +141,10 @@ class AssistantMessage(TurnBlock):
         self._status = status
         self._arriving: Static | None = None
         self.body = Vertical(classes="body")
+
+    @property
+    def said(self) -> str:
+        return self.text
 
     def compose_body(self) -> ComposeResult:
         with self.body:

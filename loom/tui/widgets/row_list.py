@@ -17,6 +17,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 
+from loom.text import show_line
+
 Item = TypeVar("Item")
 
 
@@ -75,8 +77,9 @@ class RowList(ScrollView, Generic[Item], can_focus=True):
     # --- for the list at hand ---------------------------------------------------------------------
 
     def draw_row(self, item: Item, width: int) -> list[Content]:
-        """The lines of one row, as many as `height_of` says, each at most `width` cells."""
-        raise NotImplementedError
+        """The lines of one row, as many as `height_of` says, each at most `width` cells: the item's own words, unless
+        a list draws its items in a way of its own."""
+        return [Content(show_line(str(item), max(1, width)))]
 
     def height_of(self, item: Item, width: int) -> int:
         """Lines that the row takes."""

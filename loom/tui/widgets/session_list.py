@@ -12,6 +12,7 @@ from textual.content import Content
 from loom.archive.records import Session
 from loom.text import show_line
 from loom.tui.age import age, utc_now
+from loom.tui.origin import origin_in_words
 from loom.tui.widgets.line import split_line
 from loom.tui.widgets.row_list import RowList
 
@@ -37,8 +38,10 @@ def place(session: Session) -> str:
     return show_line(PurePath(session.workspace_path).name or session.workspace_path, 40)
 
 
-def wide_row(session: Session, width: int, now: datetime, *, with_place: bool, is_open: bool) -> Content:
-    """One line: title, reference, turns, age, model, focus."""
+def wide_row(
+    session: Session, width: int, now: datetime, *, with_place: bool, is_open: bool, origin: str = ""
+) -> Content:
+    """One line: title, reference, turns, age, model, where it was forked from, focus."""
     rest = width - 2 - (10 + 13 + 9 + (18 if with_place else 0))
     title_width = min(60, rest * 2 // 5)
     model_width = min(34, rest // 4)
@@ -53,14 +56,14 @@ def wide_row(session: Session, width: int, now: datetime, *, with_place: bool, i
     if with_place:
         parts.append(_cell(Content.styled(place(session), "$text-accent"), 18))
     parts.append(_cell(Content.styled(show_line(session.model_name, 60), "$foreground-muted"), model_width))
-    parts.append(Content.styled(_focus(session), "$foreground-muted").truncate(focus_width, ellipsis=True))
+    parts.append(Content.styled(_about(session, origin), "$foreground-muted").truncate(focus_width, ellipsis=True))
     return Content("").join(parts)
 
 
 def narrow_rows(
-    session: Session, width: int, now: datetime, *, with_place: bool, is_open: bool
+    session: Session, width: int, now: datetime, *, with_place: bool, is_open: bool, origin: str = ""
 ) -> tuple[Content, Content]:
-    """Two lines: title with reference, turns and age; focus with model."""
+    """Two lines: title with reference, turns and age; where it was forked from and focus with model."""
     first = split_line(
         Content.assemble(_mark(is_open), (_title(session), "bold")),
         Content.assemble(
@@ -73,7 +76,9 @@ def narrow_rows(
     right = show_line(session.model_name, max(12, width // 3))
     if with_place:
         right = f"{place(session)} · {right}"
-    second = split_line(Content(f"  {_focus(session)}"), Content(f"{right} "), width).stylize("$foreground-muted")
+    second = split_line(Content(f"  {_about(session, origin)}"), Content(f"{right} "), width).stylize(
+        "$foreground-muted"
+    )
     return first, second
 
 
@@ -89,6 +94,10 @@ def _focus(session: Session) -> str:
     """The newest message, unless it is the first one, which is the title."""
     focus = show_line(session.focus, 110)
     return "" if focus == show_line(session.title, 110) else focus
+
+
+def _about(session: Session, origin: str) -> str:
+    return " · ".join(part for part in (origin, _focus(session)) if part)
 
 
 def _cell(content: Content, width: int) -> Content:
@@ -110,6 +119,8 @@ class SessionList(RowList[SessionRow]):
         self._open_id = open_id
         self.with_place = False
         """Whether each row says which folder it belongs to."""
+        self.references: dict[str, str] = {}
+        """The references of the sessions that are known, by id: a fork says which one it comes from."""
 
     def height_of(self, item: SessionRow, width: int) -> int:
         return 1 if isinstance(item, NewSessionRow) or width >= COLUMNS_FROM else 2
@@ -118,6 +129,10 @@ class SessionList(RowList[SessionRow]):
         if isinstance(item, NewSessionRow):
             return [Content.styled("+ New session", "$text-success bold")]
         now, is_open = self._clock(), item.id == self._open_id
+        origin = "" if item.fork_turn is None else self._origin(item.parent_id, item.fork_turn)
         if width >= COLUMNS_FROM:
-            return [wide_row(item, width, now, with_place=self.with_place, is_open=is_open)]
-        return list(narrow_rows(item, width, now, with_place=self.with_place, is_open=is_open))
+            return [wide_row(item, width, now, with_place=self.with_place, is_open=is_open, origin=origin)]
+        return list(narrow_rows(item, width, now, with_place=self.with_place, is_open=is_open, origin=origin))
+
+    def _origin(self, parent_id: str | None, turn: int) -> str:
+        return origin_in_words(self.references.get(parent_id or "", ""), turn)

@@ -9,8 +9,9 @@ from textual.widgets import Static
 
 from loom.text import show_block
 
-WIDE_ENOUGH = 100
-"""Columns of the terminal from which the panel is shown unless the person said otherwise."""
+WIDE_ENOUGH = 120
+"""Columns of the terminal from which the panel is shown unless the person said otherwise: below, the conversation
+would have less than 80 left."""
 
 
 class StatePanel(VerticalScroll):

@@ -96,7 +96,8 @@ class StatusLine(Widget):
             return self._word
         seconds = max(0.0, self._clock() - self._began)
         frame = FRAMES[int(seconds / TICK) % len(FRAMES)]
-        return f"{frame} {int(seconds)} s · Esc interrupts"
+        word = f"{self._word} · " if self._word else ""
+        return f"{frame} {int(seconds)} s · {word}Esc interrupts"
 
     def render(self) -> Content:
         return status_line(self._info, self.work(), self.content_size.width)

@@ -21,6 +21,7 @@ from loom.tui.keys import bindings
 from loom.tui.widgets.diff import diff_content
 from loom.tui.widgets.fold import WholeText
 from loom.tui.widgets.line import split_line, turn_label
+from loom.tui.widgets.pinnable import Pinnable
 
 PREVIEW_LINES = 12
 """Lines of a diff that are drawn without asking."""
@@ -125,6 +126,7 @@ class CardTitle(Widget):
         self.arguments = argument_line(arguments)
         self.turn_number = turn_number
         self.state = CardState.WAITING
+        self.pinned = False
         self.outcome = ""
         self.unhappy = False
         """The call ran, but what it ran failed (a command that exited with 1)."""
@@ -138,12 +140,12 @@ class CardTitle(Widget):
         word = "" if self.state is CardState.DONE else self.state.value
         said = " · ".join(part for part in (word, self.outcome) if part)
         right = Content.assemble((said, style if word or self.unhappy else "$foreground-muted"))
-        if label := turn_label(self.turn_number):
+        if label := turn_label(self.turn_number, pinned=self.pinned):
             right = Content.assemble(right, (f" {label}".rjust(6), "$foreground-muted"))
         return split_line(left, right, self.size.width)
 
 
-class ToolCard(Vertical, can_focus=True):
+class ToolCard(Vertical, Pinnable, can_focus=True):
     """One call. Enter or a click opens its result; `o` shows the whole of it."""
 
     DEFAULT_CSS = """
@@ -213,6 +215,16 @@ class ToolCard(Vertical, can_focus=True):
         self.tool_name, self.arguments = name, arguments
         self._title.tool_name, self._title.arguments = show_line(name, 60), argument_line(arguments)
         self._title.turn_number = turn_number
+        self._title.refresh()
+
+    @property
+    def pin_turn(self) -> int:
+        """The turn of the result; of the call while there is none."""
+        return self.result.turn_number if self.result is not None else self.turn_number or 0
+
+    def show_pinned(self, pinned: bool) -> None:
+        super().show_pinned(pinned)
+        self._title.pinned = pinned
         self._title.refresh()
 
     def finish(self, result: Turn, duration_ms: int | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from textual.containers import VerticalScroll
 from textual.message import Message
@@ -22,6 +22,8 @@ from loom.tui.widgets.blocks import block_of, blocks_for, card_of, settle
 from loom.tui.widgets.fold import Fold, Thinking
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.message import AssistantMessage, TurnBlock
+from loom.tui.widgets.pinnable import Pinnable
+from loom.tui.widgets.receipt import Receipt
 from loom.tui.widgets.tool_card import CardState, ToolCard
 
 MOST_BLOCKS = 160
@@ -63,15 +65,25 @@ class Transcript(VerticalScroll):
         """Whether the archive holds turns older than the oldest one drawn."""
         self.newer_dropped = False
         """Whether the newest turns were dropped while the person read far up."""
+        self.origin = ""
+        """What stands above the first turn; empty is nothing."""
         self._cards: dict[str, ToolCard] = {}
         self._answer: AssistantMessage | None = None
         self._thinking: Thinking | None = None
         self._thinking_began = 0.0
         self._welcome: Widget | None = None
         self._asked_page = False
+        self._pins: frozenset[int] = frozenset()
 
     def on_mount(self) -> None:
         self.anchor()
+
+    def on_resize(self) -> None:
+        # Textual keeps the end in view by the height that there was before this layout, and draws no scrollbar anew
+        # for it: a notice that takes two lines would hide the two newest until something else moves.
+        if self.is_anchored and not self._anchor_released:
+            self.scroll_end(animate=False, immediate=True)
+            self.vertical_scrollbar.refresh()
 
     # --- pages of stored turns -------------------------------------------------------------------------------
 
@@ -87,9 +99,12 @@ class Transcript(VerticalScroll):
             settle(blocks)
         with self.app.batch_update():
             await self.remove_children()
-            await self._mount(blocks)
+            await self._mount([*self._head(has_older), *blocks])
         self.has_older, self.newer_dropped, self._asked_page = has_older, not at_end, False
         self.anchor(at_end)
+
+    def _head(self, has_older: bool) -> list[Widget]:
+        return [ReceiptLine(self.origin)] if self.origin and not has_older else []
 
     async def greet(self, welcome: Widget) -> None:
         """Say something in an empty transcript; it goes when the first turn comes."""
@@ -109,7 +124,7 @@ class Transcript(VerticalScroll):
         first = self.children[0] if self.children else None
         before = first.virtual_region.y if first else 0
         with self.app.batch_update():
-            await self._mount(blocks, before=0 if first else None)
+            await self._mount([*self._head(has_older), *blocks], before=0 if first else None)
             if not live and len(self.children) > MOST_BLOCKS:
                 await self._drop(list(self.children)[KEPT_BLOCKS:])
                 self.newer_dropped = True
@@ -178,8 +193,17 @@ class Transcript(VerticalScroll):
             marked.remove_class("-found")
         blocks[-1].add_class("-found")
         self.release_anchor()
-        self.call_after_refresh(self.scroll_to_widget, blocks[-1], animate=False, top=True)
+        self.call_after_refresh(self._scroll_to_block, blocks[-1])
         return True
+
+    def _scroll_to_block(self, block: Widget, tries: int = 100) -> None:
+        # On a screen that was just opened nothing has its place yet: there is nowhere to scroll to.
+        if not self.virtual_size.height and tries:
+            self.call_after_refresh(self._scroll_to_block, block, tries - 1)
+        elif block.is_attached:
+            # Textual holds the end of an anchored view that has no content yet at less than nothing.
+            self.scroll_y = max(0, self.scroll_y)
+            self.scroll_to_widget(block, animate=False, top=True)
 
     @property
     def oldest_turn(self) -> int:
@@ -241,7 +265,7 @@ class Transcript(VerticalScroll):
 
     def _last_is_receipt(self, text: str) -> bool:
         last = self.children[-1] if self.children else None
-        return isinstance(last, ReceiptLine) and last.source == text
+        return isinstance(last, ReceiptLine | Receipt) and last.source == text
 
     async def add_text(self, text: str) -> None:
         if self._answer is None:
@@ -304,12 +328,23 @@ class Transcript(VerticalScroll):
             self._thinking.rename("Thought, interrupted")
             self._thinking = None
 
+    def show_pins(self, turns: Iterable[int]) -> None:
+        """Mark the blocks of these turns as pinned, and no others."""
+        self._pins = frozenset(turns)
+        self._mark_pins(self.children)
+
+    def _mark_pins(self, blocks: Iterable[Widget]) -> None:
+        for block in blocks:
+            if isinstance(block, Pinnable) and block.pinned != (block.pin_turn in self._pins):
+                block.show_pinned(not block.pinned)
+
     # --- bounds ----------------------------------------------------------------------------------------------
 
     async def _mount(self, blocks: Sequence[Widget], *, before: int | None = None) -> None:
         for block in blocks:
             if isinstance(block, ToolCard):
                 self._cards[block.call_id] = block
+        self._mark_pins(blocks)
         if blocks:
             await self.mount_all(blocks, before=before)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from loom.archive.records import Manifest, TurnKind
+from loom.archive.records import RequestLine, TurnKind
 from loom.context.usage import Segment, WindowUsage
 from loom.text import show_line
 from loom.tui.widgets.gauge import Cell
@@ -16,12 +16,14 @@ from loom.tui.widgets.usage_grid import look_of
 
 if TYPE_CHECKING:
     # The conversation's side is not needed to paint.
+    from loom.context.outlook import Outlook
     from loom.cowork.contents import ExchangeInWindow, WindowContents
 
 NAMES: dict[Segment, str] = {
     Segment.TOOLS: "Tool schemas",
     Segment.INSTRUCTIONS: "Instructions",
     Segment.MEMORY: "Memory",
+    Segment.PROJECT: "Project instructions",
     Segment.STATE: "Session state",
     Segment.RECEIPT: "Receipt",
     Segment.USER: "Your messages",
@@ -56,12 +58,14 @@ class UsageReport:
     """In the window, oldest first."""
     left: tuple[LeftLine, ...] = ()
     """Newest first."""
-    manifests: tuple[Manifest, ...] = ()
-    """One for each request so far, oldest first."""
+    requests: tuple[RequestLine, ...] = ()
+    """Every request so far, oldest first."""
+    outlook: Outlook | None = None
+    """What would leave next."""
 
 
 def usage_report(
-    usage: WindowUsage, model: str, contents: WindowContents, manifests: Sequence[Manifest] = ()
+    usage: WindowUsage, model: str, contents: WindowContents, requests: Sequence[RequestLine] = ()
 ) -> UsageReport:
     """What the usage view says of this window."""
     left = tuple(
@@ -69,7 +73,7 @@ def usage_report(
         for mark in contents.marks
         if mark.kind in _MARKS
     )
-    return UsageReport(usage, model, contents.exchanges, left, tuple(manifests))
+    return UsageReport(usage, model, contents.exchanges, left, tuple(requests), contents.outlook)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +166,26 @@ def exchanges_content(exchanges: Sequence[ExchangeInWindow], width: int) -> Cont
     return Content("\n").join(lines)
 
 
+def outlook_content(outlook: Outlook | None) -> Content:
+    """When something would leave, and what."""
+    if outlook is None:
+        return Content.styled("Not counted yet.", "$foreground-muted")
+    words = f"Nothing before {outlook.high:,} tokens; that is {outlook.room:,} from here."
+    if not outlook.room:
+        words = f"The mark of {outlook.high:,} tokens is passed: with the next request."
+    steps = []
+    if outlook.shortened_to:
+        freed = f"{outlook.shortened_tokens:,} tokens"
+        steps.append(f"tool outputs up to T{outlook.shortened_to} are shortened ({freed})")
+    if outlook.left_to:
+        exchanges = f"{outlook.left_exchanges:,} exchange{'' if outlook.left_exchanges == 1 else 's'}"
+        turns = turns_label(outlook.left_from, outlook.left_to)
+        steps.append(f"{turns} leave ({exchanges}, {outlook.left_tokens:,} tokens)")
+    if not steps:
+        return Content(f"{words} There is nothing yet that could leave but the newest exchange.")
+    return Content(f"{words} Then {', and '.join(steps)}.")
+
+
 def left_content(left: Sequence[LeftLine]) -> Content:
     """What left the window, newest first; the archive has all of it."""
     if not left:
@@ -171,21 +195,25 @@ def left_content(left: Sequence[LeftLine]) -> Content:
     )
 
 
-def requests_content(manifests: Sequence[Manifest], width: int, most: int = 20) -> Content:
-    """The newest requests: what was estimated, what the provider counted, and which turns were in it."""
-    if not manifests:
+def requests_content(requests: Sequence[RequestLine], width: int, most: int = 20) -> Content:
+    """The newest requests: what the gauge expected of each, what the provider counted and had cached, and its turns."""
+    if not requests:
         return Content.styled("No request yet.", "$foreground-muted")
-    lines = [
-        Content.styled(f"{'request':>7} {'estimated':>10} {'reported':>10} {'off':>7}  turns", "$foreground-muted")
-    ]
-    for each in list(reversed(manifests))[:most]:
-        reported = f"{each.reported_tokens:,}" if each.reported_tokens is not None else "–"
-        off = ""
+    head = f"{'request':>7} {'expected':>9} {'counted':>9} {'off':>7} {'cached':>6}  turns"
+    lines = [Content.styled(head, "$foreground-muted")]
+    for each in list(reversed(requests))[:most]:
+        counted = f"{each.reported_tokens:,}" if each.reported_tokens is not None else "–"
+        off = cached = ""
         if each.reported_tokens:
-            off = f"{100 * (each.estimated_tokens - each.reported_tokens) / each.reported_tokens:+.1f}%"
-        turns = ", ".join(turns_label(first, last) for first, last in each.turns)
-        line = f"{each.request:>7} {each.estimated_tokens:>10,} {reported:>10} {off:>7}  {turns}"
+            off = f"{100 * (each.tokens - each.reported_tokens) / each.reported_tokens:+.1f}%"
+            cached = "" if each.cached_share is None else f"{each.cached_share:.0%}"
+        turns = turns_label(each.left_to + 1, each.last_turn)
+        line = f"{each.request:>7} {each.tokens:>9,} {counted:>9} {off:>7} {cached:>6}  {turns}"
         lines.append(Content(line).truncate(width, ellipsis=True))
-    if len(manifests) > most:
-        lines.append(Content.styled(f"and {len(manifests) - most:,} before", "$foreground-muted"))
-    return Content("\n").join(lines)
+    if len(requests) > most:
+        lines.append(Content.styled(f"and {len(requests) - most:,} before", "$foreground-muted"))
+    words = (
+        "expected: what the gauge said before it was sent; counted: what the provider said after. loom learns from "
+        "each answer how this model counts, so the first request may be far off."
+    )
+    return Content("\n").join([*lines, Content.styled(words, "$foreground-muted")])

@@ -1,0 +1,19 @@
+"""What is searched for, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is searched for, and where."""
+
+    query: str
+    session_id: str | None = None
+    workspace: str | None = None
+    limit: int = 10
+    roles: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    before: str | None = None
+    after: str | None = None

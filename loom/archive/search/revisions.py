@@ -1,0 +1,162 @@
+"""What a person said later against something found: on the same subject, and taking it back."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from loom.archive.records import Revision, SearchHit
+from loom.archive.search.document import COLUMNS, TurnRow, place_of, seconds, turn_of
+from loom.archive.search.marks import role_of
+from loom.archive.search.postings import Postings
+from loom.archive.search.query import parse
+from loom.archive.search.scope import Scope
+from loom.archive.search.stopwords import STOP_STEMS
+from loom.archive.search.tail import Column, TailCache, read_tail
+from loom.archive.search.words import cjk_pieces, cjk_runs, names_of, words_of
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is known of people's words: called in a worker thread, on one message at a time."""
+
+    takes_back: Callable[[str], Sequence[str]]
+    """The parts of a message that take something back; none in most messages."""
+    settles: Callable[[str], bool]
+    """Whether a message decides or demands something."""
+
+
+MOST_FOUND = 5
+"""Hits whose later fate is looked for, the best ones."""
+MOST_TERMS = 32
+"""Terms of a hit that are looked up; the longest say the most about its subject."""
+MOST_LATER = 100
+"""Later turns of one hit that are read, newest first."""
+RARE = 0.02
+"""Share of the turns in scope up to which a term tells a subject from others …"""
+RARE_TURNS = 6
+"""… and in how many turns it may stand in any case: a short session has few turns …"""
+MOST_RARE = 2_000
+"""… and at most, so that a large archive is not read for every term of a hit."""
+LEAST_SHARED = 2
+"""Rare terms that a hit and the passage share. One is enough if it is the query's own and the hit is a message that
+decides or demands something."""
+
+_ROW = f"SELECT {COLUMNS} FROM conversation_turns WHERE session_id = ? AND turn_number = ?"  # noqa: S608
+
+
+def revisions_of(
+    connection: sqlite3.Connection,
+    cache: TailCache,
+    hits: Sequence[SearchHit],
+    query: str,
+    reading: Reading,
+    *,
+    session_id: str | None,
+    workspace: str | None,
+) -> dict[tuple[str, int], Revision]:
+    """The newest revision of each hit that has one, by the hit's session and turn.
+
+    A revision is a message of the user's, later in the same scope, with a passage that takes something back and is
+    about the same, by the rare terms that it shares with the hit. Nothing is said rather than something wrong: a
+    decision taken back in other words is not found.
+    """
+    scope = Scope(connection, session_id=session_id, workspace=workspace, named=None)
+    postings = Postings(connection, scope, read_tail(connection, scope, cache))
+    subject = _Subject(postings, frozenset(_terms(parse(query).text)))
+    reader = _Messages(connection, scope, reading.takes_back)
+    revisions: dict[tuple[str, int], Revision] = {}
+    for hit in hits[:MOST_FOUND]:
+        key = scope.key_of(hit.session_id)
+        if key is None or hit.role not in ("user", "assistant"):
+            continue
+        place = place_of(key, hit.turn_number)
+        rare = subject.rare_terms(hit.snippet)
+        settled = hit.role == "user" and reading.settles(hit.content)
+        for later in subject.later_messages(rare, place, seconds(hit.created_at)):
+            passage = next(
+                (text for text in reader.passages(later) if subject.is_same(rare, text, settled=settled)), None
+            )
+            if passage is not None:
+                revisions[hit.session_id, hit.turn_number] = reader.revision(later, passage)
+                break
+    return revisions
+
+
+class _Subject:
+    """What turns are about: their rare terms, with where each of them stands."""
+
+    def __init__(self, postings: Postings, asked: frozenset[str]) -> None:
+        self._postings = postings
+        self._asked = asked
+        self._most = min(max(RARE_TURNS, int(postings.turns * RARE)), MOST_RARE)
+        self._places: dict[str, set[int]] = {}
+
+    def rare_terms(self, text: str) -> Mapping[str, set[int]]:
+        terms = sorted(_terms(text), key=lambda term: (term not in self._asked, -len(term), term))[:MOST_TERMS]
+        return {term: places for term in terms if 0 < len(places := self._where(term)) <= self._most}
+
+    def _where(self, term: str) -> set[int]:
+        if term not in self._places:
+            columns: tuple[Column, ...] = ("words", "parts", "names")
+            found = (self._postings.places(column, term, self._most + 1) for column in columns)
+            self._places[term] = set[int]().union(*found)
+        return self._places[term]
+
+    def later_messages(self, rare: Mapping[str, set[int]], place: int, at: int) -> list[int]:
+        """Messages of the user behind a turn that have one of its terms, newest first."""
+        likely = set[int]().union(*rare.values())
+        marks = self._postings.marks(other for other in likely if other != place)
+        later = [
+            other for other, mark in marks.items() if role_of(mark.marks) == "user" and (mark.at, other) > (at, place)
+        ]
+        return sorted(later, key=lambda other: (-marks[other].at, -other))[:MOST_LATER]
+
+    def is_same(self, rare: Mapping[str, set[int]], passage: str, *, settled: bool) -> bool:
+        shared = rare.keys() & _terms(passage)
+        return len(shared) >= LEAST_SHARED or (settled and bool(shared & self._asked))
+
+
+class _Messages:
+    """The user's messages, with what each of them takes back."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, scope: Scope, takes_back: Callable[[str], Sequence[str]]
+    ) -> None:
+        self._connection = connection
+        self._scope = scope
+        self._take = takes_back
+        self._rows: dict[int, TurnRow | None] = {}
+        self._passages: dict[int, Sequence[str]] = {}
+
+    def _row(self, place: int) -> TurnRow | None:
+        if place not in self._rows:
+            where = (self._scope.session_of(place).id, turn_of(place))
+            values = self._connection.execute(_ROW, where).fetchone()
+            self._rows[place] = None if values is None else TurnRow(*values)
+        return self._rows[place]
+
+    def passages(self, place: int) -> Sequence[str]:
+        if place not in self._passages:
+            row = self._row(place)
+            self._passages[place] = self._take(row.content or "") if row is not None and row.kind == "text" else ()
+        return self._passages[place]
+
+    def revision(self, place: int, passage: str) -> Revision:
+        session = self._scope.session_of(place)
+        row = self._row(place)
+        return Revision(
+            session_id=session.id,
+            session_reference=session.reference,
+            turn_number=turn_of(place),
+            created_at=row.created_at if row is not None else "",
+            passage=passage,
+        )
+
+
+def _terms(text: str) -> set[str]:
+    """What says what a text is about: stems, names and CJK pairs, without the words that say nothing."""
+    words = {word for word in words_of(text) if word not in STOP_STEMS and (len(word) > 2 or word.isdigit())}
+    pieces = {piece for run in cjk_runs(text) for piece in cjk_pieces(run) if len(piece) > 1}
+    return words | names_of(text) | pieces

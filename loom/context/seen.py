@@ -1,0 +1,70 @@
+"""A request as a person reads it: part by part, verbatim, each with its turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from loom.context.usage import Segment
+
+
+class Standing(StrEnum):
+    """What can be said of a request that was put together again."""
+
+    SAME = "same"
+    """Its digest is that of the request that was sent."""
+    DIFFERENT = "different"
+    """Its digest is another one: what is shown is not all as it was."""
+    UNKNOWN = "unknown"
+    """An older loom sent it and kept no digest: what is shown is the turns that were in it, whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPart:
+    """One piece of a request."""
+
+    side: str
+    """`loom` (instructions, tools, receipts, hints: its own words), `user`, `model` or `tool`."""
+    kind: str
+    """`tools`, `instructions`, `state`, or the part's kind as pydantic-ai names it."""
+    segment: Segment
+    """The segment of the gauge that it counts in."""
+    text: str
+    """Its words, all of them."""
+    tokens: int
+    """By our own count."""
+    turn: int | None = None
+    """The turn that holds it; None for what is in no turn."""
+    tool: str = ""
+    call_id: str = ""
+    shortened: bool = False
+    """True when the archive has more of it than the model saw."""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What is the same for a part of two requests, however it looks in them."""
+        return (self.segment if self.turn is None else self.kind, self.turn, self.call_id)
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRequest:
+    """One request, as it was sent."""
+
+    request: int
+    exchange: int
+    created_at: str
+    model_name: str
+    window: int
+    high_water: int | None
+    tokens: int
+    """As the gauge showed it when it was sent."""
+    estimated_tokens: int
+    reported_tokens: int | None
+    cache_read_tokens: int | None
+    segments: dict[Segment, int]
+    turns: tuple[tuple[int, int], ...]
+    parts: tuple[SeenPart, ...]
+    """In the order in which they were sent."""
+    standing: Standing
+    missing: tuple[str, ...] = ()
+    """What could not be found any more, in words."""

@@ -1,0 +1,116 @@
+"""What is remembered about the workspace: read, edit, take the newest change back."""
+
+from __future__ import annotations
+
+import os
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult, SuspendNotSupported
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Static
+
+from loom.errors import LoomError
+from loom.text import show_line
+from loom.tui.editing import edit
+from loom.tui.service import ChatService
+from loom.tui.widgets.text_view import TextView
+
+NAME = "MEMORY.md"
+
+
+class MemoryScreen(ModalScreen[None]):
+    """MEMORY.md of the workspace. What is replaced stays in the folder beside it."""
+
+    DEFAULT_CSS = """
+    MemoryScreen {
+        align: center middle;
+        & > Vertical { width: 96%; height: 92%; background: $surface; border: round $primary; padding: 0 1; }
+        & .title { text-style: bold; height: auto; max-height: 2; margin-bottom: 1; }
+        & TextView { height: 1fr; }
+    }
+    """
+    AUTO_FOCUS = "TextView"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("e", "edit", "Edit", tooltip="Edit it in $EDITOR"),
+        Binding("u", "undo", "Undo", tooltip="Take the newest change back"),
+        Binding("escape,q", "dismiss(None)", "Back", key_display="Esc"),
+    ]
+
+    def __init__(self, service: ChatService, content: bytes) -> None:
+        super().__init__()
+        self._service = service
+        self._content = content
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(self._title(), classes="title", markup=False)
+            yield TextView(self._text())
+            yield Footer(show_command_palette=False)
+
+    def _title(self) -> Content:
+        size = f"{len(self._content):,} bytes" if self._content else "empty"
+        return Content(show_line(f"{NAME}, what the model noted about this workspace ({size})", 160))
+
+    def _text(self) -> str:
+        if not self._content:
+            return "Nothing is noted yet. The model writes here with write_memory; e begins it yourself."
+        return self._content.decode("utf-8", "replace")
+
+    async def _show(self) -> None:
+        self._content = await self._service.beside.read_memory()
+        # With TextView a text is for life: the new one gets a view of its own.
+        old, new = self.query_one(TextView), TextView(self._text())
+        with self.app.batch_update():
+            await self.query_one(Vertical).mount(new, after=old)
+            await old.remove()
+        new.focus()
+        self.query_one(".title", Static).update(self._title())
+
+    @work(exclusive=True, group="memory", exit_on_error=False)
+    async def action_undo(self) -> None:
+        try:
+            await self._service.beside.undo_memory()
+            await self._show()
+        except LoomError as error:
+            self.notify(str(error), severity="warning", markup=False)
+        else:
+            self.notify("The newest change is taken back.", markup=False, timeout=3)
+
+    @work(exclusive=True, group="memory", exit_on_error=False)
+    async def action_edit(self) -> None:
+        if self._service.busy:
+            # The editor has the whole terminal, and a question would wait behind it unseen.
+            self.notify("An exchange is running: edit when it has ended.", severity="warning", markup=False)
+            return
+        try:
+            before = await self._service.beside.read_memory()
+            with self.app.suspend():
+                after = edit(before, NAME, os.environ)
+            self.app.refresh(layout=True)
+            if after != before:
+                await self._keep(after, before)
+            await self._show()
+        except SuspendNotSupported:
+            self.notify("This terminal cannot be handed to an editor.", severity="error", markup=False)
+        except LoomError as error:
+            self.notify(str(error), severity="error", markup=False, timeout=15)
+
+    async def _keep(self, after: bytes, before: bytes) -> None:
+        """Write the edited text. When another loom changed the file meanwhile, that change is kept in the history."""
+        try:
+            await self._service.beside.write_memory(after, before)
+        except LoomError:
+            now = await self._service.beside.read_memory()
+            if now == before:
+                raise
+            await self._service.beside.write_memory(after, now)
+            self.notify(
+                f"{NAME} was changed while you edited it. Yours stands; u brings the other one back.",
+                severity="warning",
+                markup=False,
+                timeout=15,
+            )

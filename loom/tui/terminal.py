@@ -1,0 +1,77 @@
+"""The terminal as Textual drives it, and what happens when it is no longer there.
+
+A closed window sends SIGHUP; but a program that ignores it (`nohup`), or that is not the terminal's own, only finds
+that reading gives nothing for ever and that writing fails. Textual's writer thread ends with that, and whoever draws
+next waits for it for ever: the program would live on, unseen, with its session held.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING, cast
+
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from loom.cowork.ending import silence
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+
+class TerminalLost(Message):
+    """Nobody can see or press anything any more."""
+
+
+class Terminal(LinuxDriver):
+    """Textual's driver, which says `TerminalLost` to the app instead of getting stuck."""
+
+    def __init__(
+        self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        # It has all that the driver's writer asks of a file.
+        self._file = _Drawing(cast(IO[str], self._file), self.lose)  # type: ignore[assignment]
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the terminal still answers."""
+        return os.isatty(self.fileno)
+
+    def run_input_thread(self) -> None:
+        try:
+            super().run_input_thread()
+        except OSError:
+            self.lose()
+
+    def lose(self) -> None:
+        """Say that nobody is there."""
+        self._app.post_message(TerminalLost())
+
+
+class _Drawing:
+    """A file whose writes never fail: what cannot be drawn is not, and `lost` is told once."""
+
+    def __init__(self, file: IO[str], lost: Callable[[], None]) -> None:
+        self._file = file
+        self._lost = lost
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def write(self, text: str) -> None:
+        try:
+            self._file.write(text)
+        except OSError:
+            self._give_up()
+
+    def flush(self) -> None:
+        try:
+            self._file.flush()
+        except OSError:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        silence()
+        self._lost()

@@ -1,0 +1,63 @@
+"""What the filters of a query can be given, in the index and behind it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from loom.archive import ConversationStore
+
+
+@pytest.fixture(params=["indexed", "not indexed yet"])
+async def store(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[ConversationStore]:
+    store = await ConversationStore.open(tmp_path / "archive.db")
+    here = await store.create_session("/work/here", "offline", "")
+    there = await store.create_session("/work/there", "offline", "")
+    await store.append_turn(here, "tool", "src/auth.py:41: import os", tool_name="search_text")
+    await store.append_turn(here, "tool", "1 passed in 0.3s, version 2.10.1", tool_name="shell_execute")
+    await store.append_turn(here, "tool", "2 passed", tool_name="shell_execute")
+    await store.append_turn(here, "user", "Read src/auth.py and tests/test_auth.py, e.g. README.md.")
+    await store.append_turn(there, "tool", "secret/plan.md", tool_name="read_file")
+    if request.param == "indexed":
+        await store.search("anything")
+        engine = await store._finder._engine()
+        await engine.settle()
+    yield store
+    await store.close()
+
+
+async def test_tools_are_those_with_results_in_scope_the_most_used_first(store: ConversationStore) -> None:
+    here, there = [s.id for s in reversed(await store.list_sessions())]
+    assert await store.find_tools(session_id=here) == ("shell_execute", "search_text")
+    assert await store.find_tools(session_id=there) == ("read_file",)
+    assert await store.find_tools(workspace="/work/there") == ("read_file",)
+    assert set(await store.find_tools()) == {"shell_execute", "search_text", "read_file"}
+
+
+@pytest.mark.parametrize(
+    ("fragment", "paths"),
+    [
+        ("auth", {"src/auth.py", "auth.py", "tests/test_auth.py", "test_auth.py"}),
+        ("src/", {"src/auth.py"}),
+        ("README", {"readme.md"}),
+        ("plan", set()),
+        ("zzzz", set()),
+    ],
+)
+async def test_files_are_paths_that_occur_in_scope(store: ConversationStore, fragment: str, paths: set[str]) -> None:
+    (here, _) = [s.id for s in reversed(await store.list_sessions())]
+    assert set(await store.find_files(fragment, session_id=here)) == paths
+
+
+async def test_files_that_begin_so_come_first_and_without_a_beginning_the_newest(store: ConversationStore) -> None:
+    found = await store.find_files("auth", limit=2)
+    assert set(found) == {"auth.py", "src/auth.py"}
+    assert "2.10.1" not in await store.find_files("")
+    assert {"src/auth.py", "secret/plan.md"} <= set(await store.find_files(""))
+
+
+@pytest.mark.parametrize("fragment", ['"', "*", "'; --", "\x00", "a" * 5_000, "日本語", "%", "[", "\\"])
+async def test_no_fragment_does_any_harm(store: ConversationStore, fragment: str) -> None:
+    assert await store.find_files(fragment) == ()

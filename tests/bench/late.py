@@ -1,0 +1,4 @@
+from pathlib import Path
+
+
+async def measure_late(archive: Path, turns: int) -> None: ...

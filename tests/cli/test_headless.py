@@ -1,0 +1,68 @@
+"""One exchange without a screen says how it ended: in its exit code, and what was not allowed on standard error."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.checkout import make_checkout
+from tests.support.pty_program import environment_for
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    return make_checkout(tmp_path / "checkout")
+
+
+def prompt(workspace: Path, text: str, *more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "loom", "cowork", "-w", str(workspace), "-p", text, *more],
+        env=environment_for(workspace.parent / "home", LOOM_MODEL="offline"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_what_ran_through_is_0(workspace: Path) -> None:
+    done = prompt(workspace, "list .")
+    assert done.returncode == 0, done.stderr
+    assert "not allowed" not in done.stderr
+
+
+def test_a_call_that_was_not_allowed_is_3_and_is_told(workspace: Path) -> None:
+    done = prompt(workspace, "run touch made.txt")
+    assert done.returncode == 3
+    assert "loom: 1 call not allowed (shell_execute); --allow" in done.stderr
+    assert not (workspace / "made.txt").exists()
+    assert prompt(workspace, "run touch made.txt", "--allow", "commands").returncode == 0
+
+
+def test_json_names_the_calls_that_were_not_allowed(workspace: Path) -> None:
+    done = prompt(workspace, "run touch made.txt", "--output", "json")
+    assert (done.returncode, json.loads(done.stdout)["denied"]) == (3, ["shell_execute"])
+
+
+def test_a_command_that_fails_is_told_and_is_the_models_to_work_around(workspace: Path) -> None:
+    done = prompt(workspace, "run false", "--allow", "commands")
+    assert done.returncode == 0
+    assert "shell_execute" in done.stderr
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_is_128_and_its_number(workspace: Path, which: signal.Signals) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "loom", "cowork", "-w", str(workspace), "-p", "count to 10000"],
+        env=environment_for(workspace.parent / "home", LOOM_MODEL="offline", LOOM_OFFLINE_DELAY_MS="5"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert child.stdout is not None and child.stdout.read(300)
+    child.send_signal(which)
+    child.communicate(timeout=120)
+    assert child.returncode == 128 + which

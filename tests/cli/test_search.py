@@ -1,0 +1,136 @@
+"""`loom search` as a person and a script run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from loom.archive import ConversationStore
+from tests.cli.test_main import loom
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> Path:
+    """A home with two workspaces, `here` with two sessions."""
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    store = await ConversationStore.open(home / "archive.db")
+    for title, folder, text in (
+        ("first", "here", "the kangaroo plan\x1b[31m with a bell \x07"),
+        ("second", "here", "another kangaroo, 日本語のカンガルー 🦘"),
+        ("third", "there", "the kangaroo elsewhere"),
+    ):
+        session = await store.create_session(tmp_path / folder, "offline", "", title=title)
+        await store.append_turn(session, "user", text, created_at="2026-03-10T09:00:00.000000Z")
+        await store.append_turn(session, "tool", f"{title} output wombat", tool_name="read_file")
+    await store.close()
+    return home
+
+
+def search(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return loom("search", "-w", str(home.parent / "here"), *arguments, home=home)
+
+
+def found(home: Path, *arguments: str) -> list[str]:
+    """The contents of the hits."""
+    done = search(home, "--json", *arguments)
+    assert done.returncode in (0, 1), done.stderr
+    return [json.loads(line)["content"] for line in done.stdout.splitlines()]
+
+
+def test_the_scope_is_the_workspace_a_session_or_everything(home: Path) -> None:
+    assert len(found(home, "kangaroo")) == 2
+    assert len(found(home, "kangaroo", "--all")) == 3
+    (hit,) = found(home, "kangaroo", "--session", "0")
+    assert hit.startswith("another")
+    assert len(found(home, "kangaroo", "--all", "--limit", "1")) == 1
+
+
+def test_filters_quotes_and_a_minus_narrow_it(home: Path) -> None:
+    assert found(home, "wombat role:user") == []
+    assert len(found(home, "wombat role:tool tool:read_file")) == 2
+    assert found(home, "kangaroo before:2026-03-09") == []
+    assert len(found(home, "kangaroo after:2026-03 before:2026-04")) == 2
+    assert len(found(home, "kangaroo -plan")) == 1
+    assert len(found(home, "--", '-plan "another kangaroo"')) == 1
+    assert len(found(home, "kangaroo session:third", "--all")) == 1
+
+
+def test_nothing_found_is_exit_code_1_and_a_line_on_stderr(home: Path) -> None:
+    done = search(home, "aardvark")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "loom: nothing found in 4 turns\n"
+    assert loom("search", "x", "-w", str(home.parent), home=home.parent / "empty").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("kangaroo before:notadate", "before:notadate is no date"),
+        ("after:2026-13", "after:2026-13 is no date"),
+        ("kangaroo role:boss", "There is no role boss"),
+        ("role:user,boss", "There is no role"),
+        ('file:"" kangaroo', "file: has no value"),
+        ("  ", "The query is empty"),
+    ],
+)
+def test_what_means_nothing_is_said_with_exit_code_2(home: Path, query: str, said: str) -> None:
+    done = search(home, query)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_what_only_looks_like_a_filter_is_searched_for(home: Path) -> None:
+    for query in ("could not open file: kangaroo", '"a kangaroo role:boss"', "http://kangaroo before: lunch"):
+        assert search(home, query).returncode in (0, 1), query
+
+
+@pytest.mark.parametrize("limit", ["0", "-3", "1001", "ten"])
+def test_a_limit_out_of_range_is_exit_code_2(home: Path, limit: str) -> None:
+    assert search(home, "kangaroo", f"--limit={limit}").returncode == 2
+
+
+@pytest.mark.parametrize("query", ["🦘" * 300, "kangaroo " * 11_000, '"' * 999, "(" * 999, "\udcff kangaroo", "%_*"])
+def test_no_query_is_too_strange(home: Path, query: str) -> None:
+    done = search(home, query)
+    assert done.returncode in (0, 1)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_pipe_gets_no_control_character_and_whole_lines(home: Path) -> None:
+    done = search(home, "kangaroo plan", "--limit", "1")
+    assert re.match(r"\w{4,} T1 user 2026-03-10T09:00\n    the kangaroo plan", done.stdout)
+    assert not set(done.stdout) & {"\x1b", "\x07"}
+
+
+@pytest.mark.parametrize("columns", [24, 200])
+def test_a_terminal_gets_lines_that_fit(home: Path, columns: int) -> None:
+    controller, terminal = pty.openpty()
+    env = {**os.environ, "LOOM_HOME": str(home), "COLUMNS": str(columns), "LINES": "24"}
+    command = [sys.executable, "-m", "loom", "search", "--all", "kangaroo"]
+    done = subprocess.run(
+        command, env=env, stdin=subprocess.DEVNULL, stdout=terminal, stderr=subprocess.PIPE, check=False
+    )
+    os.close(terminal)
+    shown = b""
+    try:
+        while part := os.read(controller, 65_536):
+            shown += part
+    except OSError:
+        pass  # Linux says so when the other end is closed
+    os.close(controller)
+    assert done.returncode == 0, done.stderr
+    lines = shown.decode().splitlines()
+    assert "カンガルー" in "".join(line.strip() for line in lines)
+    for line in lines:
+        assert len(line) + sum(character > "\u3000" for character in line) <= columns

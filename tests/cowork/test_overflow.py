@@ -1,0 +1,98 @@
+"""A request that the provider finds too large is shrunk and sent once more, in whatever words it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from loom.config import Settings
+from loom.cowork.events import ApprovalAsked, Decision, ExchangeEnded, Notice, Outcome
+from loom.models.choice import ModelChoice
+from loom.models.choosing import choose_model
+from tests.cowork.conftest import Start
+from tests.support.provider import (
+    Call,
+    Event,
+    Failure,
+    Reply,
+    ScriptedProvider,
+    Text,
+    overflow,
+    overflow_of_llama_cpp,
+)
+
+
+def refused(status: int, message: str, **more: object) -> Failure:
+    return Failure(status, {"error": {"message": message, **more}})
+
+
+SHAPES = {
+    "openai": overflow(),
+    "llama.cpp": overflow_of_llama_cpp(),
+    "llama.cpp with its size": refused(
+        400, "the request exceeds the available context size", type="exceed_context_size_error", n_ctx=8192
+    ),
+    "an older llama.cpp": refused(500, "the request exceeds the available context size. try increasing it"),
+    "vllm": refused(400, "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens"),
+    "anthropic, through a proxy": refused(400, "prompt is too long: 209000 tokens > 200000 maximum"),
+    "google, through a proxy": refused(
+        400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
+    ),
+    "a gateway": Failure(413, "Request Entity Too Large"),
+    "a proxy that validates": refused(422, "Input is too long for requested model."),
+}
+IN_THE_STREAM = Reply(
+    Event({"error": {"message": "context length exceeded", "code": "context_length_exceeded"}}), finish=None, usage=None
+)
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
+    with ScriptedProvider() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        yield server
+
+
+def chat() -> ModelChoice:
+    return choose_model("openai-chat:test", Settings())
+
+
+@pytest.mark.parametrize("refusal", [*SHAPES.values(), IN_THE_STREAM], ids=[*SHAPES, "in the stream"])
+async def test_every_refusal_is_answered_by_one_smaller_request(
+    start: Start, provider: ScriptedProvider, refusal: Failure | Reply
+) -> None:
+    provider.add(Reply(Text("First."), usage=None), Reply(Text("Second."), usage=None), refusal, Reply(Text("Fits.")))
+    talk = await start(choice=chat())
+    await talk.say("One. " + "word " * 2000)
+    await talk.say("Two. " + "word " * 2000)
+    await talk.say("Three.")
+    assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.COMPLETE
+    first, second = (len(str(request.messages)) for request in provider.requests[2:4])
+    assert second < first and "Three." in str(provider.requests[3].messages)
+    assert any("sent once more, smaller" in notice.text for notice in talk.heard.of(Notice))
+
+
+async def test_a_second_refusal_is_said(start: Start, provider: ScriptedProvider) -> None:
+    provider.add(overflow(), overflow(), Reply(Text("Later.")))
+    talk = await start(choice=chat())
+    await talk.say("One. " + "word " * 2000)
+    ended = talk.heard.of(ExchangeEnded)[-1]
+    assert ended.outcome is Outcome.FAILED and "larger than the context window" in ended.error
+    assert len(provider.requests) == 2
+    await talk.say("Two.")
+    assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.COMPLETE, "the session goes on"
+
+
+async def test_many_large_outputs_in_one_step_go_out(start: Start, provider: ScriptedProvider) -> None:
+    settings = Settings(context_window=9_000)
+    provider.add(
+        Reply(*(Call("shell_execute", {"command": f"seq {n} 4000"}) for n in range(30)), usage=None),
+        Reply(Text("I have seen them.")),
+    )
+    talk = await start(choice=choose_model("openai-chat:test", settings))
+    talk.heard.on(ApprovalAsked, lambda asked: talk.session.answer(asked.call_id, Decision(allowed=True)))
+    await talk.say("Count.")
+    assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.COMPLETE
+    results = [message for message in provider.requests[1].messages if message["role"] == "tool"]
+    assert len(results) > 5 and "\n4000\n" in str(results[-1]["content"])

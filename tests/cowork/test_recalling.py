@@ -1,0 +1,128 @@
+"""A model that looks things up in a long session, and the hints that it is given, over a real wire."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from loom.config import Settings
+from loom.context.hint import HINT_TOKENS
+from loom.cowork.workbench import Workbench
+from loom.locations import Locations
+from loom.models.choice import ModelChoice
+from loom.models.choosing import choose_model
+from tests.cowork.conftest import Start
+from tests.support.long_talk import PLANTED, tell
+from tests.support.provider import Call, Reply, Request, ScriptedProvider, Text
+
+SMALL = Settings(context_window=24_000, output_reserve=2_000)
+"""A window that a session of a thousand turns leaves far behind."""
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
+    with ScriptedProvider() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        yield server
+
+
+@pytest.fixture
+async def bench(locations: Locations) -> AsyncIterator[Workbench]:
+    workbench = await Workbench.open(locations, SMALL)
+    yield workbench
+    await workbench.close()
+
+
+def chat() -> ModelChoice:
+    return choose_model("openai-chat:test", SMALL)
+
+
+async def _long_session(bench: Workbench, workspace: Path) -> tuple[str, dict[str, int]]:
+    session = await bench.store.create_session(workspace, "openai-chat:test", "")
+    return session, await tell(bench.store, session)
+
+
+def _words_sent(request: Request) -> str:
+    return json.dumps(request.messages[-1], ensure_ascii=False)
+
+
+async def test_the_model_gets_the_right_turn_among_its_first_five_matches(
+    start: Start, bench: Workbench, workspace: Path, provider: ScriptedProvider
+) -> None:
+    session, turns = await _long_session(bench, workspace)
+    talk = await start(resume=session, choice=chat())
+    for plant in PLANTED:
+        provider.add(
+            Reply(Call("conversation_recall", {"action": "search", "query": plant.asked})), Reply(Text("I see."))
+        )
+        await talk.say("Look it up.")
+        answer = next(m["content"] for m in reversed(provider.requests[-1].messages) if m["role"] == "tool")
+        matches = re.findall(r"^\[Turn (\d+)\] .* match ([1-5])\b", answer, re.MULTILINE)
+        assert turns[plant.asked] in [int(turn) for turn, _ in matches], (plant, answer)
+        assert plant.said.content.splitlines()[0] in answer
+        assert bench.counter.count(answer) <= bench.settings.recall_tokens
+
+
+async def test_a_large_turn_is_read_on_where_it_was_cut(
+    start: Start, bench: Workbench, workspace: Path, provider: ScriptedProvider
+) -> None:
+    session = await bench.store.create_session(workspace, "openai-chat:test", "")
+    text = "\n".join(f"line {number}" for number in range(20_000))
+    turn = await bench.store.append_turn(session, "tool", text, tool_name="shell_execute")
+    talk = await start(resume=session, choice=chat())
+    at = text.index("line 15000")
+    provider.add(
+        Reply(Call("conversation_recall", {"action": "range", "start_turn": turn, "offset": at, "limit": 40})),
+        Reply(Text("I see.")),
+    )
+    await talk.say("Read on.")
+    answer = next(m["content"] for m in reversed(provider.requests[-1].messages) if m["role"] == "tool")
+    assert "…line 15000\n  line 15001" in answer and "line 15005" not in answer
+
+
+async def test_a_message_that_refers_to_what_left_the_window_brings_its_turn(
+    start: Start, bench: Workbench, workspace: Path, provider: ScriptedProvider
+) -> None:
+    session, turns = await _long_session(bench, workspace)
+    talk = await start(resume=session, choice=chat())
+    assert talk.session.usage is not None
+    for plant, message in zip(
+        PLANTED,
+        (
+            "What did we say about the customer's invoices?",
+            "Do you remember the E0433 we had?",
+            "Which check did you mention in services/billing/lease_guard.py?",
+            "請求書の締め切りについて何を決めましたか?",
+        ),
+        strict=True,
+    ):
+        provider.add(Reply(Text("I see.")))
+        await talk.say(message)
+        sent = _words_sent(provider.requests[-1])
+        assert f"T{turns[plant.asked]} " in sent, sent
+        hint = sent[sent.index("[This may refer") :]
+        assert bench.counter.count(hint) <= HINT_TOKENS + 30  # the JSON's own marks
+
+
+@pytest.mark.parametrize("message", ["Run the tests.", "Rename the limits of the parser.", "写一个过滤偶数的函数。"])
+async def test_other_messages_go_out_as_they_are(
+    start: Start, bench: Workbench, workspace: Path, provider: ScriptedProvider, message: str
+) -> None:
+    session = await bench.store.create_session(workspace, "openai-chat:test", "")
+    await tell(bench.store, session, count=1_700)
+    talk = await start(resume=session, choice=chat())
+    provider.add(Reply(Text("I see.")))
+    await talk.say(message)
+    assert "This may refer" not in _words_sent(provider.requests[-1])
+
+
+async def test_in_a_short_session_nothing_is_hinted(start: Start, provider: ScriptedProvider) -> None:
+    provider.add(Reply(Text("Fine.")), Reply(Text("I see.")))
+    talk = await start(choice=chat())
+    await talk.say("Let's use Redis.")
+    await talk.say("What did we say about Redis? Fix that error, open that file, as we discussed.")
+    assert "This may refer" not in _words_sent(provider.requests[-1])

@@ -1,0 +1,134 @@
+"""The program on a real terminal, ended from outside: what ran is stored, the session free, the terminal as it was."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from loom.archive import ConversationStore
+from loom.archive.records import Session, Turn, TurnStatus
+from loom.archive.unsent import Unsent
+from tests.support.checkout import make_checkout
+from tests.support.pty_program import PATIENCE, PtyProgram, environment_for
+
+IGNORING = [
+    sys.executable,
+    "-c",
+    "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])",
+]
+"""Runs a program as `nohup` does: a closed terminal sends it nothing that counts."""
+
+
+class Place:
+    """A home and a folder to work in, and loom there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.workspace = make_checkout(folder / "checkout")
+
+    def loom(self, *more: str, before: list[str] | None = None) -> PtyProgram:
+        environment = environment_for(self.home, LOOM_MODEL="offline", LOOM_OFFLINE_DELAY_MS="5")
+        return PtyProgram(["cowork", "-w", str(self.workspace), *more], environment, before=before or [])
+
+    async def stored(self) -> tuple[Session, list[Turn], bool]:
+        """The session, its turns, and whether nobody has it."""
+        store = await ConversationStore.open(self.home / "archive.db")
+        try:
+            [session] = await store.list_sessions()
+            turns = await store.get_range(session.id, 1, session.turn_count)
+            return session, turns, await store.get_lease_holder(session.id) is None
+        finally:
+            await store.close()
+
+    def unsent(self, session_id: str) -> str:
+        return Unsent(self.home / "unsent").kept(session_id)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    yield Place(tmp_path)
+
+
+@pytest.mark.parametrize("which", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+async def test_a_signal_keeps_everything_and_gives_the_terminal_back(place: Place, which: signal.Signals) -> None:
+    with place.loom() as loom:
+        loom.ready()
+        loom.say("count to 10000")
+        loom.until("17, 18")
+        loom.press("half a thought")
+        loom.until("half a thought")
+        loom.send(which)
+        assert loom.wait() == 128 + which
+        assert loom.modes_now == loom.modes
+        assert b"\x1b[?1049l" in loom.raw
+        session, turns, free = await place.stored()
+        loom.until(f"resume with: loom cowork -w {place.workspace} --resume {session.reference}")
+    assert free
+    assert [turn.content for turn in turns if turn.role == "user"] == ["count to 10000"]
+    assert turns[-1].status is TurnStatus.INTERRUPTED
+    assert "1, 2, 3, 4," in (turns[-1].content or "")
+    assert place.unsent(session.id) == "half a thought"
+    with place.loom("--resume", session.reference) as again:
+        again.until("half a thought")
+        again.until("interrupted")
+
+
+@pytest.mark.parametrize("before", [[], IGNORING], ids=["hangup", "hangup ignored"])
+async def test_a_closed_terminal_keeps_everything(place: Place, before: list[str]) -> None:
+    with place.loom(before=before) as loom:
+        loom.ready()
+        loom.say("count to 10000")
+        loom.until("17, 18")
+        loom.press("half a thought")
+        loom.until("half a thought")
+        loom.close()
+        assert loom.wait() == 128 + signal.SIGHUP
+    session, turns, free = await place.stored()
+    assert free
+    assert turns[-1].status is TurnStatus.INTERRUPTED
+    assert place.unsent(session.id) == "half a thought"
+
+
+@pytest.mark.parametrize("which", [signal.SIGTERM, signal.SIGKILL])
+async def test_what_a_command_started_ends_with_the_program(place: Place, which: signal.Signals) -> None:
+    path = place.workspace / "line"
+    os.mkfifo(path)
+    end = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    hold = os.open(path, os.O_WRONLY)
+    with place.loom() as loom:
+        loom.ready()
+        loom.say("""run exec 9>line; sh -c 'sh -c "echo up >&9; sleep 1000 & wait" & wait'""")
+        loom.say_yes()
+        assert heard(end) == b"up\n"
+        loom.send(which)
+        loom.wait()
+    os.close(hold)
+    assert heard(end) == b"", "something still holds the line"
+    os.close(end)
+
+
+def heard(end: int) -> bytes:
+    """What comes through the pipe next; nothing when nobody holds its other end any more."""
+    readable, _, _ = select.select([end], [], [], PATIENCE)
+    assert readable, "nothing came"
+    return os.read(end, 1_000)
+
+
+async def test_two_ctrl_c_leave_and_one_does_not(place: Place) -> None:
+    with place.loom() as loom:
+        loom.ready()
+        loom.press("never mind")
+        loom.until("never mind")
+        loom.press("\x03")
+        loom.until("Cleared")
+        loom.press("\x03")
+        loom.until("Ctrl+C again")
+        loom.press("\x03")
+        assert loom.wait() == 0
+        assert "resume with" not in loom.drawn
