@@ -127,6 +127,8 @@ class LoomApp(LoomLook):
         self._chat = ChatScreen(workspace, clock=clock)
         self._unsent = Unsent(locations.unsent)
         self._keeper: DraftKeeper | None = None
+        self._read_drafts: dict[str, str] = {}
+        """Written in sessions that were open to read only, whose draft on the disk is another loom's."""
         self._view = View()
         self._draft_timer: Timer | None = None
         self._draft_failed = False
@@ -261,6 +263,7 @@ class LoomApp(LoomLook):
 
     async def _restore_draft(self, session: CoworkSession, chat: ChatScreen) -> None:
         self._keeper = keeper = DraftKeeper(self._unsent, str(self._workspace))
+        chat.restore_draft(self._read_drafts.pop(session.session_id or "", ""))
         if session.read_only:
             return
         try:
@@ -321,6 +324,8 @@ class LoomApp(LoomLook):
     async def _leave(self, session: CoworkSession, chat: ChatScreen) -> None:
         """Close the open session, keep its draft, and put another chat screen in its place."""
         await self._keep_draft()
+        if session.read_only and session.session_id is not None:
+            self._read_drafts[session.session_id] = self._chat.draft
         self._session, self._chat = None, chat
         await self.switch_screen(chat)
         chat.like_panel(self._view.state_panel)
