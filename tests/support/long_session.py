@@ -42,8 +42,9 @@ class CountingModel:
             (at for at, m in enumerate(messages) if m["role"] == "assistant" and not m.get("tool_calls")), default=0
         )
         since = messages[last_answer + 1 :]
-        # A hint stands behind the person's words, in a message of its own.
-        wish = next(str(m["content"]) for m in since if m["role"] == "user")
+        # State and hint stand beside the person's words, in messages of their own.
+        said = [str(m["content"]) for m in since if m["role"] == "user"]
+        wish = next(text for text in said if text.startswith(("Step ", "Now ", "Never ", "Which ")))
         results = [m for m in since if m["role"] == "tool"]
         usage = (self._tokens(request), 20)
         if results:
