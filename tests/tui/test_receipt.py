@@ -15,6 +15,7 @@ from loom.tui.screens.left_turns import LeftList, LeftTurnsScreen
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.receipt import Receipt
+from loom.tui.widgets.transcript import Transcript
 from tests.support.seat import OFFLINE, Seat, seated
 
 SMALL = replace(OFFLINE, context_window=9_000, output_reserve=1_000, high_water=0.6, low_water=0.3)
@@ -66,7 +67,12 @@ async def test_they_come_back_by_key_or_it_is_said_what_is_missing(seat: Seat) -
 
 
 async def test_they_come_back_by_mouse(seat: Seat) -> None:
-    assert await seat.pilot.click(seat.chat.query(Receipt).first().query("_Button").last())
+    button = seat.chat.query(Receipt).first().query("_Button").last()
+    transcript = seat.chat.query_one(Transcript)
+    transcript.release_anchor()
+    transcript.scroll_to_widget(button, animate=False, immediate=True)
+    await seat.until(lambda: transcript.region.contains_region(button.region))
+    assert await seat.pilot.click(button)
     await seat.until(lambda: seat.chat.query(ErrorBlock) or _noted(seat))
 
 
