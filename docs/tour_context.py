@@ -14,7 +14,7 @@ READ = ("loom/context/window.py", "loom/context/fitting.py", "loom/context/meter
 def walk(terminal: Terminal, tour: Tour) -> None:
     send(terminal, START)
     terminal.wait("offline")
-    terminal.wait(lambda screen: "counting the window" not in screen)
+    terminal.wait("/9k")  # the gauge has been read: what is typed now is not queued
     say(terminal, "remember: never rename a setting")
     for path in READ:
         say(terminal, f"read {path} lines 1-90")

@@ -1,12 +1,17 @@
-"""What all tests share: where the snapshot pictures lie."""
+"""What all tests share: where the snapshot pictures lie, and that no example is timed."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from pytest_textual_snapshot import SVGImageExtension
 from syrupy.location import PyTestLocation
+
+# Machines are shared: how long an example takes says nothing about what it shows.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 PICTURES = Path(__file__).parent.parent / "snapshots"
 

@@ -64,6 +64,18 @@ def checkpoint(connection: sqlite3.Connection, *, empty: bool = False) -> Moved:
     return Moved(not busy, max(moved, 0))
 
 
+def move_if_long(connection: sqlite3.Connection, log: Log) -> None:
+    """Move the log into the database if it holds too much: for those that write a lot and no turn. Raises as
+    `checkpoint` does."""
+    if not log.holds(FULL_BYTES):
+        return
+    # The next writer starts the log over: what was moved is noted before that one's turn.
+    with in_turn(connection, WRITING_PATIENCE):
+        moved = checkpoint(connection)
+        if moved.whole:
+            log.moved(moved.frames)
+
+
 class Checkpoints:
     """Decides when to call `move`: in the pause after writes, or when the log holds too much."""
 

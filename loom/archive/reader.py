@@ -244,7 +244,7 @@ class ArchiveReader:
         return await self._access.read(lambda c: drafts.get_draft(c, session_id))
 
     async def list_requests(self, session_id: str) -> list[RequestLine]:
-        """The requests of a session, oldest first, without their texts: 10,000 in some 50 ms."""
+        """The requests of a session, oldest first, without their texts: 10,000 in some 0.2 s."""
         return await self._access.read(lambda c: manifests.list_requests(c, session_id))
 
     async def get_manifest(self, session_id: str, request: int) -> Manifest | None:

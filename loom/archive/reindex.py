@@ -7,23 +7,33 @@ from contextlib import closing
 from pathlib import Path
 
 from loom.archive.chains import Progress
+from loom.archive.checkpoints import move_if_long
 from loom.archive.database import connect
 from loom.archive.faults import unwritable
+from loom.archive.logs import Log
 
 
 def reindex(path: Path, progress: Progress = lambda what, done, total: None) -> int:
     """Throw the index of the archive at `path` away and make it again; gives how many turns there were to read.
 
-    Other processes may go on meanwhile: what is not indexed yet is found by scanning. Raises ArchiveError.
+    Other processes may go on meanwhile: what is not indexed yet is found by scanning. Cut off, it is gone on with by
+    the next loom. Raises ArchiveError.
     """
     from loom.archive.search.index import index_batch, rebuild, watermark
+    from loom.archive.search.merging import merge_some, scattered
 
-    with closing(connect(path)) as connection:
+    log = Log(path)
+    with closing(connect(path)) as connection, closing(log):
         try:
             (total,) = connection.execute("SELECT coalesce(max(id), 0) FROM conversation_turns").fetchone()
             rebuild(connection)
             while index_batch(connection):
+                move_if_long(connection, log)
                 progress("indexing", min(watermark(connection) or 0, total), total)
+            for table in scattered(connection):
+                while merge_some(connection, table):
+                    move_if_long(connection, log)
+                    progress("putting the index in order", 0, 0)
             (turns,) = connection.execute("SELECT count(*) FROM conversation_turns").fetchone()
         except sqlite3.Error as error:
             raise unwritable(error, path) from error

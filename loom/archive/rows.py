@@ -10,6 +10,8 @@ from typing import Any, TypeVar, cast
 
 from loom.archive import clock
 from loom.archive.digests import DIGESTED, digest
+from loom.archive.errors import ArchiveDamaged
+from loom.archive.faults import RECOVER
 from loom.archive.records import (
     ExchangeSize,
     Manifest,
@@ -154,14 +156,17 @@ _STATUSES = {status.value: status for status in TurnStatus}
 
 
 def turn_from_row(row: _Row) -> Turn:
-    """A turn of a row of TURN_COLUMNS."""
+    """A turn of a row of TURN_COLUMNS. Raises ArchiveDamaged if a column holds what was never stored."""
     values = list(row)
-    values[4] = _KINDS[values[4]]
-    values[5] = _STATUSES[values[5]]
-    if values[7] is not None:
-        values[7] = json.loads(values[7])
-    if values[13] is not None:
-        values[13] = json.loads(values[13])
+    try:
+        values[4] = _KINDS[values[4]]
+        values[5] = _STATUSES[values[5]]
+        if values[7] is not None:
+            values[7] = json.loads(values[7])
+        if values[13] is not None:
+            values[13] = json.loads(values[13])
+    except (KeyError, ValueError, TypeError) as error:
+        raise ArchiveDamaged(f"T{row[1]} of session {row[0]} is damaged and cannot be read.", RECOVER) from error
     return _turn(values)
 
 

@@ -17,6 +17,7 @@ from loom.config import Settings
 from loom.cowork.ending import EndingSignals, silence
 from loom.cowork.events import (
     ApprovalAsked,
+    Compacting,
     Decision,
     Event,
     ExchangeEnded,
@@ -177,6 +178,8 @@ class _TextPrinter:
                 self._aside(f"· {name} {json.dumps(arguments, ensure_ascii=False)}")
             case ToolFinished(turn=turn, duration_ms=duration):
                 self._aside(f"  {turn.status} in {duration} ms (T{turn.turn_number})")
+            case Compacting(words=words) if words:
+                self._aside(f"· {words}")
             case Notice(severity=severity, text=text):
                 self._aside(f"{severity}: {text}")
             case SaveFailed(what=what, todo=todo):

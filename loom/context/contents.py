@@ -104,15 +104,16 @@ class Contents:
     @property
     def head(self) -> str:
         """What stands in front of the exchanges: which turns left, and the summary of them if there is one."""
-        return "\n".join(text for text in self._head(self.edges) if text)
+        return self._head(self.edges)
 
-    def _head(self, edges: Edges) -> tuple[str, str]:
+    def _head(self, edges: Edges) -> str:
         back = [(held.first_turn, held.last_turn) for held in self.held if held.number in edges.back]
-        words = words_for_the_model(edges.left_to, back)
-        return words, framed_summary(self.summary) if self.summary else ""
+        texts = (words_for_the_model(edges.left_to, back), framed_summary(self.summary) if self.summary else "")
+        return "\n".join(text for text in texts if text)
 
     def head_tokens(self, edges: Edges) -> int:
-        return sum(self.count(text) + PART_OVERHEAD for text in self._head(edges) if text)
+        head = self._head(edges)
+        return self.count(head) + PART_OVERHEAD if head else 0
 
     def hint_tokens(self) -> int:
         return self.count(self.hint) + PART_OVERHEAD if self.hint else 0

@@ -49,7 +49,8 @@ class Fitting:
 
     def let_history_go(self, to_turn: int) -> None:
         """Let every exchange up to this turn leave, however much room there is."""
-        self._contents.move(replace(self._contents.edges, left_to=to_turn, back=()))
+        edges = self._contents.edges
+        self._contents.move(replace(edges, left_to=max(edges.left_to, to_turn), back=()))
 
     def _fit_history(self, history: Sequence[HeldExchange]) -> None:
         ends = [held.last_turn for held in history if held.number not in self._contents.edges.back]
@@ -70,22 +71,30 @@ class Fitting:
         self._cap(current, unread)
         self._move_edge("tight_to", answers[:-1])
         self._move_edge("left_to", current.step_ends)
-        self._move_edge("mark_to", unread)
-        self._move_edge("tight_to", answers[-1:])
-        self._move_edge("left_to", current.newest_calls)
+        # Of what the model has not read yet, no more goes than has to.
+        high = self._marks.high
+        self._move_edge("mark_to", unread, down_to=high)
+        self._move_edge("tight_to", answers[-1:], down_to=high)
+        self._move_edge("left_to", current.newest_calls, down_to=high)
+        # An answer without calls, which the provider or the library asked to be given again.
+        self._move_edge("left_to", [end for end in answers[-1:] if end < current.last_turn])
 
     def _used(self, edges: Edges | None = None) -> int:
         return self._meter.scaled(self._meter.floor_tokens + self._contents.tokens(edges))
 
-    def _move_edge(self, edge: str, turns: Iterable[int], *, above: int | None = None) -> None:
+    def _move_edge(
+        self, edge: str, turns: Iterable[int], *, above: int | None = None, down_to: int | None = None
+    ) -> None:
         """Move one edge through these turns, ascending, as far as needed; see `_move`."""
         edges = self._contents.edges
         moves: list[dict[str, Any]] = [{edge: turn} for turn in turns if turn > getattr(edges, edge)]
-        self._move((replace(edges, **move) for move in moves), above=above)
+        self._move((replace(edges, **move) for move in moves), above=above, down_to=down_to)
 
-    def _move(self, choices: Iterator[Edges], *, above: int | None = None) -> None:
+    def _move(self, choices: Iterator[Edges], *, above: int | None = None, down_to: int | None = None) -> None:
         """While more than `above` (the high-water mark unless given) is used: move to the first of `choices`, each
-        smaller than the one before it, with which no more than the low-water mark is used, or to the last of them."""
+        smaller than the one before it, with which no more than `down_to` (the low-water mark) is used, or to the last
+        of them."""
+        goal = self._marks.low if down_to is None else down_to
         if self._used() <= (self._marks.high if above is None else above):
             return
         edges = list(choices)
@@ -94,7 +103,7 @@ class Fitting:
         least, most = 0, len(edges) - 1
         while least < most:
             middle = (least + most) // 2
-            if self._used(edges[middle]) <= self._marks.low:
+            if self._used(edges[middle]) <= goal:
                 most = middle
             else:
                 least = middle + 1

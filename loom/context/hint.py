@@ -34,6 +34,8 @@ _CITES = re.compile(
 )
 _NUMBERED = re.compile(r"\b[Tt]urns?\s(\d{1,7})\b")
 _WORD = re.compile(r"[^\W_][\w./-]*[^\W_]|[^\W_]", re.UNICODE)
+_QUOTED = re.compile(r"`([^`\n]{2,80})`|[\"“]([^\"”\n]{2,80})[\"”]")
+_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _THAT = re.compile(r"\b(?:that|those)\s+(?:\w+\s+)?(\w+)\s*$")
 
 
@@ -82,7 +84,7 @@ class RecallHint:
         if not lines and not reference.openly and reference.cited:
             return None
         if not lines:
-            query = search_words(prose)
+            query = search_words(prose, quotations(message[:_HEAD]))
             hits = [hit for hit in (await search(query, _SEARCHED) if query else ()) if hit.turn_number != asked]
             if not reference.openly and not _is_elsewhere(hits, left_to, holds):
                 return None
@@ -119,9 +121,14 @@ def _reference(prose: str) -> Reference | None:
     return None
 
 
-def search_words(prose: str) -> str:
-    """The words worth searching for, at most MOST_WORDS, in their order; empty if there is none. Of a message that has
-    no other, the thing that it points at (`that error`)."""
+def quotations(message: str) -> list[str]:
+    """What is quoted or set as code within a line: no word of the person's, but what they speak of."""
+    return [code or quoted for code, quoted in _QUOTED.findall(_FENCED.sub(" ", message))][:MOST_WORDS]
+
+
+def search_words(prose: str, quoted: Sequence[str] = ()) -> str:
+    """What is worth searching for: what is quoted, then the words of the message, at most MOST_WORDS, in their order;
+    empty if there is none. Of a message that has no other, the thing that it points at (`that error`)."""
     plain = prose.replace("’", "'")
     rest, things = plain, []
     for language in LANGUAGES:
@@ -131,7 +138,7 @@ def search_words(prose: str) -> str:
                 if len(plain.lower()) == len(plain):
                     rest = rest[: cue.start()] + " " * len(cue[0]) + rest[cue.end() :]
     words = [word for word in _WORD.findall(rest) if word.lower() not in STOP_WORDS and len(word) > 1]
-    return " ".join(list(dict.fromkeys(words or things))[:MOST_WORDS])
+    return " ".join(list(dict.fromkeys([*quoted, *words] or things))[:MOST_WORDS])
 
 
 def _is_elsewhere(hits: Sequence[SearchHit], left_to: int, holds: Callable[[int], bool]) -> bool:

@@ -223,7 +223,7 @@ class Window:
         self._meter.check()
         before = self._contents.edges
         fitting = Fitting(self._contents, self._meter, self._max_messages)
-        if leave_to > before.left_to:
+        if leave_to:
             fitting.let_history_go(leave_to)
         notice = fitting.fit()
         receipt = self._receipt(before)
@@ -285,9 +285,10 @@ class Window:
     def crowded_to(self, threshold: float, keep: int) -> int:
         """The turn up to which a summary should take the place of the exchanges now; 0 if there is no need.
 
-        There is when more than `threshold` of the usable window is used with older outputs shortened (0: never), or
-        when there are more messages than `max_history_messages`. The exchange in progress stays, and before it as many
-        whole exchanges as hold the newest `keep` messages, if they fit under the low-water mark.
+        There is when exchanges would leave, and that already at `threshold` of the usable window (0: never by tokens,
+        then they leave without one), or when there are more messages than `max_history_messages`. It is enough to
+        shorten older outputs if that leads down to the low-water mark. The exchange in progress stays, and before it as
+        many whole exchanges as hold the newest `keep` messages, if they fit under the low-water mark.
         """
         contents, marks = self._contents, self._meter.marks()
         if len(contents.held) < 2:
@@ -295,10 +296,12 @@ class Window:
         *history, current = contents.held
         edges = contents.edges
         shortened = replace(edges, short_to=max([edges.short_to, *(held.last_turn for held in history[:-1])]))
-        used = self._meter.scaled(self._meter.floor_tokens + contents.tokens(shortened))
-        limit = self._meter.floor_mark(threshold) if threshold else None
-        too_many = 0 < self._max_messages < contents.message_count()
-        if (limit is None or used <= limit) and not too_many:
+        limit = min(marks.high, self._meter.floor_mark(threshold))
+        too_full = threshold > 0 and self._used() > limit
+        if too_full:
+            used = self._meter.scaled(self._meter.floor_tokens + contents.tokens(shortened))
+            too_full = used > min(marks.low, limit)
+        if not too_full and not 0 < self._max_messages < contents.message_count():
             return 0
         kept = self._meter.floor_tokens + current.view(edges).tokens
         messages = 0
@@ -306,7 +309,7 @@ class Window:
             view = held.view(shortened)
             kept += view.tokens
             if messages >= keep or self._meter.scaled(kept) > marks.low:
-                return held.last_turn
+                return max(held.last_turn, edges.left_to)
             messages += len(view.messages)
         return 0
 

@@ -18,6 +18,12 @@ TOOL_RETRIES = 5
 """Bad calls of one tool in a row before the exchange ends; the library's 1 ends it at the second."""
 
 
+# The window is laid out for a prompt cache, which some providers use only when asked to. Anthropic's keys are given one
+# by one because a breakpoint for the tools would take one from the messages (see loom.context.caching); that of the
+# instructions covers the tools, which stand before them.
+_CACHED = ModelSettings(cache=True, anthropic_cache=True, anthropic_cache_instructions=True)  # type: ignore[typeddict-unknown-key]
+
+
 def build_tools(specs: Sequence[ToolSpec]) -> list[Tool[None]]:
     """The tools as pydantic-ai takes them, their schemas made from annotations and docstrings."""
     return [_tool(spec) for spec in specs]
@@ -30,8 +36,7 @@ def build_agent(model: Model, instructions: str, tools: Sequence[Tool[None]]) ->
         instructions=instructions,
         tools=tools,
         retries=TOOL_RETRIES,
-        # The window is laid out for a prompt cache; some providers (Anthropic) use theirs only when asked to.
-        model_settings=ModelSettings(cache=True),
+        model_settings=_CACHED,
         name="loom",
     )
 

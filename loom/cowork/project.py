@@ -59,7 +59,7 @@ class Project:
 def find_project(workspace: Path) -> Project:
     """The instructions from the checkout's root down to the workspace. Blocking; what cannot be read is left out."""
     workspace = Path(os.path.realpath(workspace))
-    root = next((folder for folder in (workspace, *workspace.parents) if (folder / ".git").exists()), workspace)
+    root = next((folder for folder in (workspace, *workspace.parents) if _is_there(folder / ".git")), workspace)
     folders = [root, *reversed([folder for folder in (workspace, *workspace.parents) if root in folder.parents])]
     left = MAX_BYTES
     files = []
@@ -71,8 +71,15 @@ def find_project(workspace: Path) -> Project:
 
 
 def _candidates(folder: Path) -> Iterator[Path]:
-    yield from [folder / name for name in NAMES if (folder / name).exists()][:1]
+    yield from [folder / name for name in NAMES if _is_there(folder / name)][:1]
     yield folder / OWN
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return False  # a folder above that may not be looked into
 
 
 def _read(path: Path, root: Path, limit: int) -> ProjectFile | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-from loom.archive import ConversationStore, Revision, SearchHit, Session, Turn
+from loom.archive import ConversationStore, Revision, SearchHit, SearchPage, Session, Turn
 
 Scope = Literal["session", "workspace", "all"]
 
@@ -30,12 +30,11 @@ class ArchiveRecall:
         session = self.session()
         return session.reference if session is not None else ""
 
-    async def search(self, query: str, scope: Scope, limit: int) -> Sequence[SearchHit]:
+    async def search(self, query: str, scope: Scope, limit: int) -> SearchPage:
         session_id = self.session_id
         if session_id is None and scope == "session":
-            return ()
-        page = await self.store.search(query, limit=limit, **self._within(scope))
-        return page.hits
+            return SearchPage(hits=(), searched_turns=0, elapsed_ms=0)
+        return await self.store.search(query, limit=limit, **self._within(scope))
 
     async def turns(self, first: int, last: int) -> list[Turn]:
         session_id = self.session_id

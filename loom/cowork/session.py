@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Coroutine
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from loom.archive.records import Session, TurnKind
 from loom.context.edges import Ranges
 from loom.context.usage import WindowUsage
 from loom.cowork.approvals import Approvals
-from loom.cowork.beside import Beside, changed_words
+from loom.cowork.beside import Beside, Refreshed, changed_words
 from loom.cowork.contents import WindowContents, usage_words
 from loom.cowork.events import (
     ApprovalAsked,
@@ -41,6 +41,9 @@ from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
 from loom.state.model import Pin
+from loom.tools.mentions import Mentions
+from loom.tools.offloop import in_thread
+from loom.tools.paths import Workspace
 from loom.tools.permissions import Permissions
 from loom.tools.toolbox import build_toolbox
 
@@ -98,6 +101,7 @@ class CoworkSession:
             window=lambda: usage_words(self.usage),
             forbidden=workbench.forbidden,
         )
+        self._mentions = Mentions(Workspace(workspace, workbench.forbidden))
         self._engine: Engine | None = None
         self._preparing: asyncio.Task[None] | None = None
         self._running: asyncio.Task[None] | None = None
@@ -198,9 +202,9 @@ class CoworkSession:
 
     async def _prepare(self) -> None:
         try:
-            engine = await asyncio.to_thread(self._build_engine)
+            engine, refreshed = await asyncio.gather(asyncio.to_thread(self._build_engine), self.beside.refresh())
             await engine.learn_scale()
-            changed = await self._refresh_beside(engine)
+            changed = self._take_beside(engine, refreshed)
             if self.session_id is not None:
                 await self._load(engine, self.session_id)
         except LoomError as error:
@@ -216,9 +220,9 @@ class CoworkSession:
         self._measure()
         self._start_next()
 
-    async def _refresh_beside(self, engine: Engine) -> tuple[str, ...]:
-        """Read memory and project instructions again if they changed; which of the project's files did."""
-        refreshed = await self.beside.refresh()
+    def _take_beside(self, engine: Engine, refreshed: Refreshed) -> tuple[str, ...]:
+        """Let the engine send memory and project instructions as they are now; which of the project's files
+        changed."""
         for problem in refreshed.problems:
             self._listener(Notice("warning", str(problem)))
         engine.set_beside(self.beside)
@@ -325,9 +329,8 @@ class CoworkSession:
         self._listener(ExchangeStarted(prompt.exchange))
         # The state that goes with the exchange knows its prompt: a constraint holds from the answer to it on.
         self._listener(StateChanged(self.state))
-        if changed := await self._refresh_beside(engine):
-            await self._note(changed_words(changed))
         try:
+            await self._look_around(engine)
             result = await engine.run(prompt, self.state_yaml(), self.session)
         except asyncio.CancelledError:
             self._listener(ExchangeEnded(prompt.exchange, Outcome.INTERRUPTED))
@@ -336,16 +339,26 @@ class CoworkSession:
         self._measure()
         self._listener(ExchangeEnded(prompt.exchange, result.outcome, result.error))
 
-    async def _note(self, words: str) -> None:
-        """A word of loom's own in the transcript. A failure is announced, and the note kept, by the recorder."""
-        with suppress(NotSaved):
-            await self._recorder.store([NewTurn(role="system", kind=TurnKind.NOTE, content=words)])
+    async def _look_around(self, engine: Engine) -> None:
+        """Let the exchange begin with the memory, the project's instructions and the pins as they are now."""
+        changed = self._take_beside(engine, await self.beside.refresh())
+        try:
+            if changed:
+                note = NewTurn(role="system", kind=TurnKind.NOTE, content=changed_words(changed))
+                await self._recorder.store([note])
+            await self._board.show(engine)
+        except NotSaved:
+            pass  # announced, and the note kept, by the recorder; the exchange ends at its first turn
+        except LoomError as error:
+            self._listener(Notice("warning", f"Not every pin could be read: {error}"))
 
     async def _store_prompt(self, text: str) -> Turn:
         from loom.cowork.engine import prompt_turns
 
         if self.session is None:
             await self._create()
+        if "@" in text:
+            text = await asyncio.to_thread(self._mentions.with_files, text)
         stored = await self._recorder.store(prompt_turns(text, self._bench.counter.count))
         await self._record.refresh()
         return stored[0]
@@ -399,6 +412,11 @@ class CoworkSession:
             await self._load(self._engine, self.session_id)
             self._measure()
         self._start_next()
+
+    async def paths(self) -> list[str]:
+        """The files of the workspace that a message may name with an @."""
+        stop = threading.Event()
+        return await in_thread(lambda: self._mentions.paths(stop), stop)
 
     # Looking back
 

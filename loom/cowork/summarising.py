@@ -97,7 +97,11 @@ class Summariser:
         text = storable(summary.text)
         tokens, before = self._count(text), window.tokens_to(to_turn)
         if not shrank(before, tokens):
-            raise CompactionFailed("The summary is no shorter than what it stands for.", "The window stays as it was.")
+            spent = summary.input_tokens + summary.output_tokens
+            raise CompactionFailed(
+                f"The summary is no shorter than what it stands for ({spent:,} tokens were spent on it).",
+                "The window stays as it was.",
+            )
         self._failures = 0
         return NewTurn(
             role="system",

@@ -119,7 +119,9 @@ class WindowMoves:
         before = before_move(undone[-1]) or Beginning()
         if engine.window.left_to > before.edges.left_to:
             gone = cited([(before.edges.left_to + 1, engine.window.left_to)])
-            self._listener(Notice("warning", f"{gone} no longer fits and stays out of the window; the archive has it."))
+            self._listener(
+                Notice("warning", f"What no longer fits stays out of the window: {gone}. It is in the archive.")
+            )
 
     async def _moves_through(self, engine: Engine, kind: TurnKind) -> list[Turn]:
         """The moves that have to be taken back to take back the newest one of this kind, newest first; empty if there

@@ -12,6 +12,7 @@ from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 from pydantic_ai.tools import RunContext
 
 from loom.context.assembly import Assembly
+from loom.context.caching import BY_BREAKPOINTS, with_cache_points
 from loom.context.manifests import manifest_of
 from loom.context.measure import schema_lines
 from loom.context.window import Window
@@ -55,7 +56,10 @@ class Windowing(AbstractCapability[None]):
         await self._record(assembly, request_context.model_request_parameters)
         if assembly.notice:
             self._listener(Notice("warning", assembly.notice))
-        return replace(request_context, messages=assembly.messages)
+        messages = assembly.messages
+        if request_context.model.system in BY_BREAKPOINTS:
+            messages = with_cache_points(messages)
+        return replace(request_context, messages=messages)
 
     async def _sum_up(self) -> int:
         """Make the summary that the policy wants, if it wants one now. The turn up to which exchanges are to leave

@@ -51,8 +51,22 @@ class MemoryChange:
 
 
 def memory_folder(home: Path, workspace: Workspace) -> Path:
-    """Where the memory of a workspace is: the same one for a checkout that moved."""
-    identity = workspace.commit or workspace.path
+    """Where the memory of a workspace is: the same one for a checkout that moved. One that was begun before the first
+    commit moves with it. Blocking."""
+    by_path = _folder(home, workspace.path)
+    if workspace.commit is None:
+        return by_path
+    by_commit = _folder(home, workspace.commit)
+    if not by_commit.exists() and by_path.exists():
+        try:
+            by_path.rename(by_commit)
+        except OSError:
+            # Another loom was first, or the disk refuses: what is there is still found.
+            return by_commit if by_commit.exists() else by_path
+    return by_commit
+
+
+def _folder(home: Path, identity: str) -> Path:
     return home / "memory" / hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

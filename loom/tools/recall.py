@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Protocol
 
-from loom.archive.records import Revision, SearchHit, Turn
+from loom.archive.errors import ArchiveDamaged
+from loom.archive.records import Revision, SearchHit, SearchPage, Turn
 from loom.config import Settings
 from loom.text import storable
 from loom.tools.offloop import in_thread
@@ -36,7 +37,7 @@ END = "[End of what was recalled.]"
 class RecallSource(Protocol):
     """The archive, from where one session stands."""
 
-    async def search(self, query: str, scope: Scope, limit: int) -> Sequence[SearchHit]:
+    async def search(self, query: str, scope: Scope, limit: int) -> SearchPage:
         """Best first."""
 
     async def turns(self, first: int, last: int) -> list[Turn]:
@@ -117,7 +118,10 @@ class Recall:
             raise ToolFailure("search needs a query.", 'Give words, a name or a "phrase" that was said.')
         asked, scope = scope, scope if _WIDTH.get(scope, 0) <= _WIDTH[self._widest] else self._widest
         notes = [] if asked == scope else [f"scope={asked} is not allowed here; searched {_PLACES[scope]}."]
-        hits = list(await self._source.search(query, scope, min(limit, 50)))
+        page = await self._source.search(query, scope, min(limit, 50))
+        hits = page.hits
+        if page.waiting_turns:
+            notes.append(f"{page.waiting_turns:,} older turns are still being indexed and were not searched.")
         if not hits:
             return await self._nothing_found(query, scope, notes)
         turns = await self._around(hits, await self._source.revisions(hits, query, scope))
@@ -144,7 +148,7 @@ class Recall:
         elsewhere: list[Recalled] = []
         for rank, hit in enumerate(hits, 1):
             revision = revisions.get((hit.session_id, hit.turn_number))
-            near = await self._source.turns(max(1, hit.turn_number - 1), hit.turn_number + 1)
+            near = await self._near(hit)
             own = next((turn for turn in near if turn.turn_number == hit.turn_number), None)
             if own is None or own.session_id != hit.session_id:
                 elsewhere.append(revised(from_elsewhere(hit, rank), hit, revision))
@@ -156,6 +160,13 @@ class Recall:
         blocks = [*runs(found), *([turn] for turn in elsewhere)]
         blocks.sort(key=lambda block: min(turn.rank for turn in block if turn.match is not None))
         return [turn for block in blocks for turn in block]
+
+    async def _near(self, hit: SearchHit) -> list[Turn]:
+        """The turn of a hit with its neighbours; none where one of them is damaged: the hit itself has the words."""
+        try:
+            return await self._source.turns(max(1, hit.turn_number - 1), hit.turn_number + 1)
+        except ArchiveDamaged:
+            return []
 
     async def _range(self, first: int, last: int, offset: int, limit: int) -> ToolOutcome:
         count = await self._source.turn_count()

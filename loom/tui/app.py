@@ -24,6 +24,7 @@ from loom.cowork.past_requests import PastRequests
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.suggesting import suggest_models
+from loom.tools.mentions import without_files
 from loom.tui.age import utc_now
 from loom.tui.commands import Call
 from loom.tui.drafts import KEEP_SECONDS, DraftKeeper
@@ -186,14 +187,19 @@ class LoomApp(LoomLook):
 
     async def action_quit(self) -> None:
         """Store what runs, give the session up, close the archive, leave."""
-        await self._shut()
-        self.exit(return_code=self._exit_code)
+        try:
+            await self._shut()
+        finally:
+            self.exit(return_code=self._exit_code)
 
     def end(self, exit_code: int) -> None:
         """Leave with this exit code as soon as what runs is stored: nobody is asked and nothing can be answered."""
         self._exit_code = exit_code
         self._chat.leaving()
-        self.run_worker(self.action_quit(), group="end", exit_on_error=False)
+        if self.is_running:
+            self.run_worker(self.action_quit(), group="end", exit_on_error=False)
+        else:
+            self.call_later(self.action_quit)
 
     def _look_at_terminal(self) -> None:
         if isinstance(self._driver, Terminal) and not self._driver.is_there:
@@ -215,12 +221,14 @@ class LoomApp(LoomLook):
 
     async def _close_all_of_it(self) -> None:
         await self._keep_draft()
-        if self._session is not None:
-            await self._session.close()
-            # A message that could not be stored any more stands there again.
-            await self._keep_draft()
-        if self._bench is not None:
-            await self._bench.close()
+        try:
+            if self._session is not None:
+                await self._session.close()
+                # A message that could not be stored any more stands there again.
+                await self._keep_draft()
+        finally:
+            if self._bench is not None:
+                await self._bench.close()
 
     @property
     def left(self) -> Session | None:
@@ -261,7 +269,7 @@ class LoomApp(LoomLook):
             chat.say(f"What was being written here cannot be read: {error.strerror or error}.", "warning")
             return
         # loom was killed between storing the message and forgetting that it was being written.
-        said = [turn.content for turn in await session.transcript() if turn.role == "user"]
+        said = [without_files(turn.content or "") for turn in await session.transcript() if turn.role == "user"]
         if not said or said[-1] != text.strip():
             chat.restore_draft(text)
 
@@ -472,7 +480,6 @@ class LoomApp(LoomLook):
         if session is None or session.usage is None:
             self.notify("The window is still being counted.", markup=False)
             return
-        requests = await bench.store.list_requests(session.session_id) if session.session_id else []
         contents = await session.window_contents()
         past = PastRequests(bench.store, bench.counter, session.session_id) if session.session_id else None
-        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents, requests), past))
+        self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents), past))

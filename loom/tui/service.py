@@ -98,6 +98,9 @@ class ChatService(Protocol):
 
     async def retry_save(self) -> None: ...
 
+    async def paths(self) -> list[str]:
+        """The files of the workspace that a message may name with an @; slow in a large one."""
+
     async def transcript(self, before: int | None = None, limit: int = 100) -> list[Turn]:
         """The newest `limit` turns before turn `before` (of all if None), ascending."""
 

@@ -13,6 +13,8 @@ import pytest
 from loom.archive import ConversationStore, NewTurn
 from loom.archive.records import SearchHit, TurnKind
 from loom.archive.search import SearchEngine
+from loom.archive.search.query import parse
+from loom.archive.search.snippets import snippet_of
 
 
 async def tell(store: ConversationStore, session: str, *texts: str) -> list[int]:
@@ -285,6 +287,16 @@ async def test_the_whole_of_a_huge_turn_is_searched(store: ConversationStore, se
     hits = await store.search_turns(session, "the_last_word")
     assert hits[0].turn_number == 1
     assert "the_last_word" in hits[0].snippet
+
+
+@pytest.mark.parametrize("filler", ["日本語の長い出力。", "é " * 5, "plain words "])
+def test_a_snippet_of_a_huge_text_shows_the_match_wherever_it_stands(filler: str) -> None:
+    text = filler * 40_000 + "the Gyroscope broke" + filler * 20_000
+    for query in ("gyroscope", '"gyroscope broke"', "gyroscope broken"):
+        snippet, highlights = snippet_of(text, parse(query))
+        assert "Gyroscope" in snippet
+        assert "Gyroscope" in {snippet[a : a + 9] for a, _ in highlights}
+    assert snippet_of(text, parse("zebra"))[0] == text[:240]
 
 
 async def test_a_cancelled_search_leaves_the_engine_usable(store: ConversationStore, session: str) -> None:

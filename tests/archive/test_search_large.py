@@ -120,8 +120,8 @@ def test_the_turn_that_is_meant_is_found_among_many_with_its_common_words(
 
 
 def test_a_word_that_is_left_out_is_in_no_hit_however_common(connection: sqlite3.Connection) -> None:
-    page = search(connection, Request("config_main.py -error -timeout", limit=50), lambda: None)
-    assert len(page.hits) == 50
+    page = search(connection, Request("config_main.py -error -timeout", limit=30), lambda: None)
+    assert len(page.hits) == 30
     assert not any(word in hit.content for hit in page.hits for word in ("error", "timeout"))
 
 

@@ -106,23 +106,24 @@ def test_appends_go_between_the_steps_of_taking_an_index_away(connection: sqlite
 def test_two_that_take_an_index_away_at_once_leave_a_whole_one(connection: sqlite3.Connection, tmp_path: Path) -> None:
     add(connection, "a", *(f"owl {i} " + " ".join(f"word{i}_{n}" for n in range(100)) for i in range(100)))
     index_all(connection)
-    done = False
+    begun = 0
     with closing(connect(tmp_path / "archive.db")) as other:
-        other.turnstile = None
+        other.turnstile = None  # see above
 
         def overtake(statement: str) -> None:
-            nonlocal done
-            if "DELETE FROM search_marks" in statement and not done:
-                done = True
+            nonlocal begun
+            begun += statement == "BEGIN IMMEDIATE"
+            if begun == 4:
                 connection.set_trace_callback(None)
+                rebuild(other)
+                index_all(other)
 
         connection.set_trace_callback(overtake)
         rebuild(connection)
-        rebuild(other)
-        index_all(other)
-    assert done
+    assert begun == 4
     assert is_sound(connection)
     assert len(found(connection, "owl")) == 100
+    assert not index_batch(connection)
 
 
 _CHILD = """

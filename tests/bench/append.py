@@ -26,6 +26,8 @@ from tests.bench.filling import TEXT, fill
 from tests.bench.table import median, p99, show
 
 SIZE = 1_000
+BLOCK = 5
+"""So many of one way, and then the next way: as one session goes on, and not as two that take turns with each turn."""
 MOST_JSON = 20_000
 """Beyond so many turns, rewriting a JSON file is not waited for."""
 
@@ -67,13 +69,17 @@ async def measure(folder: Path, turns: int, rounds: int) -> dict[str, list[float
 
     appender = Appender()
     with closing(connect(path)) as connection:
-        for _ in range(rounds):
-            timed("disk", to_disk)
-            timed("statement", lambda: appender.append(connection, other, [NewTurn(**record)], None))
-            begun = time.perf_counter()
-            await store.append_turn(session, "assistant", text)
-            took["api"].append(time.perf_counter() - begun)
-            timed("jsonl", to_jsonl)
+        for _ in range(rounds // BLOCK):
+            for _ in range(BLOCK):
+                timed("disk", to_disk)
+            for _ in range(BLOCK):
+                timed("statement", lambda: appender.append(connection, other, [NewTurn(**record)], None))
+            for _ in range(BLOCK):
+                begun = time.perf_counter()
+                await store.append_turn(session, "assistant", text)
+                took["api"].append(time.perf_counter() - begun)
+            for _ in range(BLOCK):
+                timed("jsonl", to_jsonl)
     # By itself: what it leaves the disk to do would be counted as the others' time.
     for _ in range(rounds // 20 if turns <= MOST_JSON else 0):
         timed("json", to_json)

@@ -105,6 +105,12 @@ async def test_that_error_alone_is_looked_for_by_what_it_is() -> None:
     assert archive.asked == ["error"] and hint is not None and "T12" in hint
 
 
+async def test_what_is_quoted_is_looked_for_though_its_words_refer_to_nothing() -> None:
+    archive = Archive(hit(12, "refreshToken"))
+    await find('What did we decide about `refreshToken` and "say hi"?\n```\nprint(`nothing`)\n```', archive)
+    assert archive.asked == ["refreshToken say hi"]
+
+
 async def test_a_cited_turn_that_the_model_sees_needs_no_hint() -> None:
     archive = Archive()
     assert await find("why does T50 say so?", archive) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -477,3 +478,58 @@ def test_the_same_rows_give_the_same_requests_and_stay_as_they_are(events: list[
 def test_a_small_window_keeps_no_more_than_a_quarter_for_the_answer() -> None:
     assert budget_for(Settings(), 8_192).reserve == 2_048
     assert budget_for(Settings(), 200_000).reserve == 8_000
+
+
+class TestWhatIsToBeSummedUp:
+    def filled(self, exchanges: int, settings: Settings = SETTINGS) -> tuple[Rows, Window]:
+        rows, window = Rows(), a_window(10_000, settings)
+        for number in range(exchanges):
+            window.add(rows.ask(f"wish {number} " + "x" * 2_400))
+            window.add(rows.answer(f"answer {number}"))
+        window.add(rows.ask("the newest"))
+        return rows, window
+
+    def test_is_nothing_while_there_is_room(self) -> None:
+        assert self.filled(3)[1].crowded_to(0.9, 4) == 0
+        assert a_window().crowded_to(0.9, 4) == 0
+
+    @pytest.mark.parametrize(("keep", "to_turn"), [(0, 28), (1, 26), (2, 26), (3, 24), (4, 24)])
+    def test_leaves_out_the_newest_messages_as_whole_exchanges(self, keep: int, to_turn: int) -> None:
+        assert self.filled(14)[1].crowded_to(0.9, keep) == to_turn
+
+    def test_begins_at_the_threshold_and_never_after_exchanges_would_leave(self) -> None:
+        _, window = self.filled(10)
+        assert window.crowded_to(0.5, 0) and not window.crowded_to(0.9, 0)
+        _, window = self.filled(14)
+        assert window.crowded_to(1.0, 0), "the high-water mark comes first"
+        assert not window.crowded_to(0.0, 0)
+
+    def test_keeps_no_more_than_fits(self) -> None:
+        assert self.filled(14)[1].crowded_to(0.9, 1_000) == 12
+
+    def test_begins_at_the_number_of_messages_too(self) -> None:
+        _, window = self.filled(5, replace(SETTINGS, max_history_messages=10))
+        assert window.crowded_to(0.0, 2) == 8
+
+    def test_is_not_what_shortened_outputs_already_make_room_for(self) -> None:
+        rows, window = Rows(), a_window(10_000, replace(SETTINGS, tool_output_preview_tokens=2_000))
+        for number in range(6):
+            window.add(rows.exchange_with_output(f"wish {number}", "line of output\n" * 400))
+        window.add(rows.ask("next"))
+        assert window.crowded_to(0.9, 0) == 0
+        assert window.assemble().receipt is None, "and nothing leaves"
+
+    def test_of_exchanges_that_were_brought_back_ends_where_the_window_began(self) -> None:
+        rows, window = self.filled(14)
+        receipt = window.assemble().receipt
+        assert receipt is not None
+        window.add(rows.append([receipt.turn(words)]))
+        note = NewTurn(
+            role="system", kind=TurnKind.NOTE, content="n", message_meta=window.beginning.with_back([1]).meta()
+        )
+        rows.append([note])
+        resumed = a_window()
+        asyncio.run(resumed.load(rows))
+        assert resumed.holds(1)
+        between = len(resumed.exchanges) - 2
+        assert resumed.crowded_to(0.1, 2 * between) == resumed.left_to > 2

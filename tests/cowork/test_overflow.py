@@ -85,7 +85,7 @@ async def test_a_second_refusal_is_said(start: Start, provider: ScriptedProvider
 
 
 async def test_many_large_outputs_in_one_step_go_out(start: Start, provider: ScriptedProvider) -> None:
-    settings = Settings(context_window=9_000)
+    settings = Settings(context_window=12_000)
     provider.add(
         Reply(*(Call("shell_execute", {"command": f"seq {n} 4000"}) for n in range(30)), usage=None),
         Reply(Text("I have seen them.")),

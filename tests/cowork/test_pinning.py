@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,7 @@ from loom.context.usage import Segment
 from loom.cowork.events import StateChanged, ToolFinished
 from loom.cowork.pinning import CannotPin
 from loom.cowork.record import NothingSaid
+from loom.cowork.recorder import NotSaved
 from loom.cowork.session import ReadOnly
 from loom.cowork.workbench import Workbench
 from loom.models.choice import ModelChoice
@@ -77,6 +79,42 @@ async def test_pins_are_there_after_a_resume_and_in_a_fork(start: Start, provide
     assert forked.session.state.pins == before.state.pins
     await forked.say("Go on.")
     assert "The port is 8123." in sent(provider)
+
+
+async def test_pins_outlast_a_compaction(start: Start, provider: ScriptedProvider) -> None:
+    provider.add(Reply(Text("words " * 400)), Reply(Text("Goal: none (T1).")), Reply(Text("Going on.")))
+    talk = await start(choice=chat())
+    await talk.say("The port is 8123.")
+    await talk.session.pin_turn(1)
+    await talk.session.compact("")
+    await talk.say("Go on.")
+    assert "Goal: none (T1)." in sent(provider)
+    assert '<pin turn="T1" by="user">\\nThe port is 8123.\\n</pin>' in sent(provider)
+
+
+async def test_a_pin_that_could_not_be_saved_stands_after_a_retry(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
+    provider.add(Reply(Text("Yes.")), Reply(Text("Yes.")))
+    talk = await start(choice=chat())
+    await talk.say("Hello.")
+
+    def full(connection: sqlite3.Connection) -> None:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}").fetchone()
+
+    await bench.store._access.write(full)
+    pinned = 0
+    with pytest.raises(NotSaved):
+        for number in range(20):
+            await talk.session.pin_text(f"fact {number} " + "x" * 1_900)
+            pinned += 1
+    assert len(talk.session.state.pins) == pinned < 20, "what is not stored is not pinned"
+    await bench.store._access.write(lambda c: c.execute("PRAGMA max_page_count = 1000000").fetchone())
+    await talk.session.retry_save()
+    assert len(talk.session.state.pins) == pinned + 1
+    await talk.say("Which facts?")
+    assert f"fact {pinned} " in sent(provider)
 
 
 async def test_the_state_rebuilt_from_the_turns_has_the_same_pins(start: Start) -> None:

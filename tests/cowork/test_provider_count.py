@@ -132,3 +132,19 @@ async def test_by_default_nobody_is_asked(counter: Counter, session: str, start:
     talk = await start(resume=session, choice=choose_model("anthropic:claude-sonnet-4-5", Settings()))
     assert talk.session.usage is not None and talk.session.usage.estimated
     assert counter.bodies == []
+
+
+async def test_a_request_to_anthropic_carries_four_breakpoints_at_most(counter: Counter, start: Start) -> None:
+    counter.status = 400
+    talk = await start()
+    for wish in ("list the files", "read README.md", "git status"):
+        await talk.say(wish)
+    await talk.session.set_model("anthropic:claude-sonnet-4-5")
+    await talk.say("And now?")
+    body = counter.bodies[-1]
+    blocks = [
+        block for message in body["messages"] if isinstance(message["content"], list) for block in message["content"]
+    ]
+    assert [block["text"] for block in blocks if "cache_control" in block] == ["read README.md", "git status"]
+    assert sum("cache_control" in block for block in body["system"]) == 1 and "cache_control" in body
+    assert not any("cache_control" in tool for tool in body["tools"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import itertools
 import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -46,8 +46,10 @@ async def _long_session(bench: Workbench, workspace: Path) -> tuple[str, dict[st
     return session, await tell(bench.store, session)
 
 
-def _words_sent(request: Request) -> str:
-    return json.dumps(request.messages[-1], ensure_ascii=False)
+def _newest(request: Request) -> str:
+    """The message, and what stands right before it."""
+    trailing = itertools.takewhile(lambda message: message["role"] == "user", reversed(request.messages))
+    return "\n\n".join(str(message["content"]) for message in reversed(list(trailing)))
 
 
 async def test_the_model_gets_the_right_turn_among_its_first_five_matches(
@@ -102,10 +104,11 @@ async def test_a_message_that_refers_to_what_left_the_window_brings_its_turn(
     ):
         provider.add(Reply(Text("I see.")))
         await talk.say(message)
-        sent = _words_sent(provider.requests[-1])
+        sent = _newest(provider.requests[-1])
         assert f"T{turns[plant.asked]} " in sent, sent
-        hint = sent[sent.index("[This may refer") :]
-        assert bench.counter.count(hint) <= HINT_TOKENS + 30  # the JSON's own marks
+        begins = sent.index("[This may refer")
+        hint = sent[begins : sent.index("shows them.]", begins) + len("shows them.]")]
+        assert bench.counter.count(hint) <= HINT_TOKENS
 
 
 @pytest.mark.parametrize("message", ["Run the tests.", "Rename the limits of the parser.", "写一个过滤偶数的函数。"])
@@ -117,7 +120,7 @@ async def test_other_messages_go_out_as_they_are(
     talk = await start(resume=session, choice=chat())
     provider.add(Reply(Text("I see.")))
     await talk.say(message)
-    assert "This may refer" not in _words_sent(provider.requests[-1])
+    assert "This may refer" not in _newest(provider.requests[-1])
 
 
 async def test_in_a_short_session_nothing_is_hinted(start: Start, provider: ScriptedProvider) -> None:
@@ -125,4 +128,4 @@ async def test_in_a_short_session_nothing_is_hinted(start: Start, provider: Scri
     talk = await start(choice=chat())
     await talk.say("Let's use Redis.")
     await talk.say("What did we say about Redis? Fix that error, open that file, as we discussed.")
-    assert "This may refer" not in _words_sent(provider.requests[-1])
+    assert "This may refer" not in _newest(provider.requests[-1])

@@ -189,7 +189,7 @@ async def test_a_bad_call_is_answered_and_the_model_tries_again(start: Start, pr
 
 
 async def test_a_new_session_counts_as_the_model_did_in_the_last_one(start: Start, provider: ScriptedProvider) -> None:
-    provider.add(Reply(Text("Hello."), usage=(4_500, 5)))
+    provider.add(Reply(Text("Hello."), usage=(6_000, 5)))
     first = await start(choice=chat())
     before = first.session.usage
     await first.say("Hello?")

@@ -132,3 +132,11 @@ async def test_two_ctrl_c_leave_and_one_does_not(place: Place) -> None:
         loom.press("\x03")
         assert loom.wait() == 0
         assert "resume with" not in loom.drawn
+
+
+async def test_a_signal_in_the_middle_of_the_start_is_honoured(place: Place) -> None:
+    with place.loom() as loom:
+        loom.until_bytes(1)
+        loom.send(signal.SIGTERM)
+        assert loom.wait() == 128 + signal.SIGTERM
+        assert loom.modes_now == loom.modes

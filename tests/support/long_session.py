@@ -42,8 +42,8 @@ class CountingModel:
             (at for at, m in enumerate(messages) if m["role"] == "assistant" and not m.get("tool_calls")), default=0
         )
         since = messages[last_answer + 1 :]
-        # A hint stands behind the person's words, in a message of its own.
-        wish = next(str(m["content"]) for m in since if m["role"] == "user")
+        # The person's words come last; the state and a hint stand before them, in messages of their own.
+        wish = [str(m["content"]) for m in since if m["role"] == "user"][-1]
         results = [m for m in since if m["role"] == "tool"]
         usage = (self._tokens(request), 20)
         if results:

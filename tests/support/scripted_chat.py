@@ -91,6 +91,7 @@ class ScriptedChat:
         self.answers: list[tuple[str, Decision]] = []
         self.interrupts = 0
         self.saves = 0
+        self.files = ["src/auth.py", "src/oauth.py", "with space.txt"]
 
     def tell(self, *events: Event) -> None:
         for event in events:
@@ -126,6 +127,9 @@ class ScriptedChat:
 
     async def retry_save(self) -> None:
         self.saves += 1
+
+    async def paths(self) -> list[str]:
+        return list(self.files)
 
     async def transcript(self, before: int | None = None, limit: int = 100) -> list[Turn]:
         return [turn for turn in self.turns if before is None or turn.turn_number < before][-limit:]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from loom.archive.records import Revision, SearchHit, Turn
+from loom.archive.records import Revision, SearchHit, SearchPage, Turn
 from loom.tools.memory_file import MemoryFile, MemoryProblem
 from loom.tools.outcome import ToolFailure
 from loom.tools.recall import Scope
 
 
 class NothingSaid:
-    async def search(self, query: str, scope: Scope, limit: int) -> Sequence[SearchHit]:
-        return ()
+    async def search(self, query: str, scope: Scope, limit: int) -> SearchPage:
+        return SearchPage(hits=(), searched_turns=0, elapsed_ms=0)
 
     async def turns(self, first: int, last: int) -> list[Turn]:
         return []

@@ -142,3 +142,10 @@ def test_a_checkout_that_moved_finds_its_memory(tmp_path: Path) -> None:
     here, there = Workspace("/a", "c0ffee"), Workspace("/b", "c0ffee")
     assert memory_folder(tmp_path, here) == memory_folder(tmp_path, there)
     assert memory_folder(tmp_path, here) != memory_folder(tmp_path, Workspace("/a", None))
+
+
+def test_a_memory_from_before_the_first_commit_goes_on_after_it(tmp_path: Path) -> None:
+    MemoryFile(memory_folder(tmp_path, Workspace("/a", None))).append("begun early")
+    after = MemoryFile(memory_folder(tmp_path, Workspace("/a", "c0ffee")))
+    assert after.read().text == "begun early\n"
+    assert after.undo().after == ""

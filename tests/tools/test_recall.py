@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loom.archive import ConversationStore
-from loom.archive.records import Revision, SearchHit, Turn, TurnKind, TurnStatus
+from loom.archive.records import Revision, SearchHit, SearchPage, Turn, TurnKind, TurnStatus
 from loom.config import Settings
 from loom.context.tokens import TokenCounter
 from loom.cowork.recall_source import ArchiveRecall
@@ -278,9 +280,9 @@ async def test_words_of_other_sessions_are_not_given_away(talk: Talk) -> None:
     await talk.user("The secret project is called Quetzalcoatl.")
     await talk.begin()
     await talk.user("Hello.")
-    assert "Spelt" not in await talk.recall("search", query="quetzalcotl")
+    assert "Spelt" not in await talk.recall("search", query="quetsalkotl")
     everywhere = await talk.recall(
-        "search", query="quetzalcotl -hello", scope="all", settings=Settings(recall_scope="all")
+        "search", query="quetsalkotl -hello", scope="all", settings=Settings(recall_scope="all")
     )
     assert "“quetzalcoatl”" in everywhere
 
@@ -313,6 +315,19 @@ async def test_recall_answers_are_no_neighbours(talk: Talk) -> None:
     await talk.user("the needle")
     content = await talk.recall("search", query="needle")
     assert "an older answer" not in content
+
+
+async def test_a_damaged_neighbour_does_not_hide_the_match(talk: Talk) -> None:
+    await talk.user("the needle")
+    await talk.tool("read_file", "x", path="a")
+    with closing(sqlite3.connect(talk.store.path)) as intruder:
+        triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'conversation_turns'"
+        for (name,) in intruder.execute(triggers).fetchall():
+            intruder.execute(f"DROP TRIGGER {name}")
+        intruder.execute("UPDATE conversation_turns SET tool_calls = '{broken' WHERE turn_number = 2")
+        intruder.commit()
+    content = await talk.recall("search", query="needle")
+    assert "[Turn 1] user:" in content and "  the needle" in content
 
 
 async def test_before_the_first_message_there_is_nothing_to_find(talk: Talk) -> None:
@@ -358,9 +373,10 @@ class Wild:
 
     def __init__(self, turns: list[Turn], hits: list[SearchHit]) -> None:
         self._turns, self._hits = turns, hits
+        self.waiting = 0
 
-    async def search(self, query: str, scope: str, limit: int) -> list[SearchHit]:
-        return self._hits
+    async def search(self, query: str, scope: str, limit: int) -> SearchPage:
+        return SearchPage(hits=tuple(self._hits), searched_turns=0, waiting_turns=self.waiting, elapsed_ms=0)
 
     async def turns(self, first: int, last: int) -> list[Turn]:
         return [turn for turn in self._turns if first <= turn.turn_number <= last]
@@ -467,6 +483,13 @@ async def test_the_best_match_is_shown_however_much_stands_around_it(
     assert counter.count(content) <= budget
     first = content[content.index("match 1;") :]
     assert "THE-NEEDLE" in first.split("\n\n[")[0]
+
+
+async def test_turns_that_wait_for_the_index_are_told_of() -> None:
+    source = Wild([_TURN], [])
+    source.waiting = 12_000
+    answer = await Recall(source, Settings(), tokens).conversation_recall("search", "x")
+    assert "12,000 older turns are still being indexed and were not searched." in answer.content
 
 
 def _hit(turn: Turn, rank: int) -> SearchHit:

@@ -454,3 +454,24 @@ async def test_the_choice_of_the_state_panel_is_remembered(locations: Locations,
     async with seated(locations, workspace, size=(70, 40)) as seat:
         await seat.ready()
         assert not seat.chat.query_one(StatePanel).display
+
+
+async def test_a_named_file_goes_along_and_its_text_stays_out_of_sight(locations: Locations, workspace: Path) -> None:
+    (workspace / "rules.md").write_text("Never touch the schema.\n")
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("list . as in @rules.md")
+        service = seat.chat.service
+        assert service is not None
+        turns = await service.transcript()
+        assert "Never touch the schema." in (turns[0].content or "")
+        drawn = " ".join(str(each.content) for each in seat.chat.query("UserMessage Static").results(Static))
+        assert "[attached: rules.md, 24 bytes]" in drawn
+        assert "Never touch" not in drawn
+        assert "Never touch" not in service.state_yaml()
+        await seat.pilot.press("up")
+        assert seat.chat.draft == "list . as in @rules.md"
+    async with seated(locations, workspace, resume="0") as seat:
+        await seat.ready()
+        await seat.pilot.press("up")
+        assert seat.chat.draft == "list . as in @rules.md"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -293,6 +296,38 @@ async def test_what_was_purged_meanwhile_is_said_and_nothing_breaks(shelf: Fixed
         assert not app.messages, "what was purged is not written to a file"
         await pilot.press("slash", "x")
         await until(pilot, lambda: "Nothing found" in said(screen))
+
+
+async def test_turns_that_wait_for_the_index_are_told_of(shelf: Fixed, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = shelf.search
+
+    async def search(query: str, **options: Any) -> SearchPage:
+        return replace(await real(query, **options), waiting_turns=12_000)
+
+    monkeypatch.setattr(shelf, "search", search)
+    screen = browser(shelf, query="refreshToken")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "12,000 older turns are still being indexed" in said(screen) and found(screen))
+
+
+async def test_a_turn_that_is_damaged_breaks_nothing(shelf: Fixed) -> None:
+    with closing(sqlite3.connect(shelf.store.path)) as intruder:
+        for (name,) in intruder.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'conversation_turns'"
+        ).fetchall():
+            intruder.execute(f"DROP TRIGGER {name}")
+        intruder.execute("UPDATE conversation_turns SET tool_calls = '{broken', part_json = '[' WHERE turn_number = 4")
+        intruder.commit()
+    screen = browser(shelf, query="refreshToken")
+    app = alone(screen)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: found(screen))
+        await until(pilot, lambda: "is damaged and cannot be read" in said(screen) and "loom recover" in said(screen))
+        await pilot.press("down", "y", "v")
+        await pilot.pause()
+        assert app.screen is screen and not app.clipboard
+        await pilot.press("slash", "ctrl+u", *"configurable")
+        await until(pilot, lambda: "T5 user" in preview(screen))
 
 
 async def test_an_empty_archive_says_so(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from loom.cowork.events import (
 )
 from loom.tools.outcome import Preview
 from loom.tui.widgets.approval import Approval
+from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.line import ErrorBlock, NoticeBar
 from loom.tui.widgets.message import UserMessage
@@ -103,6 +104,36 @@ async def test_a_notice_leaves_the_composer_in_view(app: ChatApp) -> None:
         assert toast.region.bottom < composer.region.y
         assert toast.region.y <= 3
         assert toast.region.right >= 96
+
+
+async def test_an_at_sign_offers_files_and_enter_writes_the_path(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        composer, popup = app.chat.query_one(Composer), app.chat.query_one(CompletionPopup)
+        await pilot.press("s", "e", "e", "space", "@", "a", "u")
+        while not popup.is_open:
+            await pilot.pause()
+        await pilot.press("enter")
+        assert composer.text == "see @src/auth.py "
+        await pilot.press("@", "w", "i")
+        while not popup.is_open:
+            await pilot.pause()
+        await pilot.press("tab")
+        assert composer.text == 'see @src/auth.py @"with space.txt" '
+        assert not popup.is_open
+        await pilot.press("enter")
+        assert app.service.sent == ['see @src/auth.py @"with space.txt"']
+
+
+async def test_an_address_and_a_lone_at_sign_offer_nothing(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        composer, popup = app.chat.query_one(Composer), app.chat.query_one(CompletionPopup)
+        for text in ("ada@au", "see @ au", "@src/auth.py and", "@zzz"):
+            composer.put(text)
+            await pilot.pause()
+            while any(each.group == "paths" for each in app.workers):
+                await pilot.pause()
+            await pilot.pause()
+            assert not popup.is_open, text
 
 
 async def test_ctrl_c_copies_then_clears_then_interrupts(app: ChatApp) -> None:

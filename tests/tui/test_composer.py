@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from textual.app import App, ComposeResult
-from textual.events import Paste
+from textual.events import Key, Paste
 
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.composer import Composer
@@ -212,3 +212,14 @@ async def test_the_popup_closes_when_the_slash_is_taken_back(app: Host) -> None:
         assert app.popup.is_open
         await pilot.press("backspace")
         assert not app.popup.is_open
+
+
+async def test_keys_that_come_all_at_once_are_not_completed_into_something_else(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("slash", "p", "i")
+        assert app.popup.is_open
+        app.composer.insert("n T1")
+        # Before the list has heard of the new text.
+        await app.composer._on_key(Key("enter", None))
+        await pilot.pause()
+        assert app.sent == ["/pin T1"]

@@ -86,6 +86,9 @@ async def test_a_project_is_asked_about_once_and_the_answer_is_kept(
         await seat.pilot.press(key)
         assert seat.app.screen is screen, "a key that was on its way is no answer"
         seat.clock.now += 1
+        await seat.pilot.press(*"read a line")
+        assert seat.app.screen is screen, "nor are the letters of a word"
+        seat.clock.now += 1
         await seat.pilot.press("o")
         assert isinstance(seat.app.screen, WholeTextScreen)
         await seat.pilot.press("escape", key)

@@ -83,6 +83,13 @@ async def test_a_key_on_a_message_pins_it_and_lets_it_go(app: ChatApp) -> None:
         assert isinstance(app.screen, WholeTextScreen)
 
 
+async def test_a_click_on_a_message_leaves_the_keyboard_where_it_is(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        await pilot.click(UserMessage)
+        await pilot.press("p", "i", "n")
+        assert app.chat.draft == "pin" and pinned(app) == []
+
+
 async def test_a_page_that_is_loaded_shows_what_is_pinned(app: ChatApp) -> None:
     async with app.run_test() as pilot:
         await command(pilot, app, "/pin T1")

@@ -7,14 +7,13 @@ import threading
 import time
 from pathlib import Path
 
-from loom.archive.checkpoints import FULL_BYTES, checkpoint
-from loom.archive.database import WRITING_PATIENCE, connect, pragma
+from loom.archive.checkpoints import move_if_long
+from loom.archive.database import connect, pragma
 from loom.archive.errors import ArchiveError
 from loom.archive.logs import Log
 from loom.archive.migrations import MIGRATIONS
 from loom.archive.search.index import index_batch, rebuild
 from loom.archive.search.merging import merge_some, scattered
-from loom.archive.transactions import in_turn
 
 _GATHER = 0.2
 """Seconds between an append and its indexing: the turns of one step of a conversation go in one batch."""
@@ -127,11 +126,7 @@ class Indexer(threading.Thread):
 
     def _pause(self, connection: sqlite3.Connection, begun: float) -> None:
         """Leaves the archive to others for as long as the last step took; before that, moves a long log."""
-        if self._log.holds(FULL_BYTES):
-            with in_turn(connection, WRITING_PATIENCE):
-                moved = checkpoint(connection)
-                if moved.whole:
-                    self._log.moved(moved.frames)
+        move_if_long(connection, self._log)
         self._stopped.wait((time.monotonic() - begun) * _REST)
 
 

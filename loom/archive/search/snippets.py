@@ -12,6 +12,11 @@ from loom.archive.search.words import fold
 LENGTH = 240
 """Characters of a snippet, at most."""
 _WORD = re.compile(r"[^\W_]+")
+LONG = 50_000
+"""Characters of a text that are looked at one by one: 10 MB of Japanese would take seconds."""
+_OVERLAP = 1_000
+_LITERAL = 4
+"""What a literal match says in the choice of a stretch, against a word."""
 _MAX_MATCHES = 200
 """Matches of one kind that are looked at in one turn."""
 
@@ -24,6 +29,8 @@ def snippet_of(text: str, query: Query) -> tuple[str, tuple[Span, ...]]:
     What was meant literally comes first; else the place with the most different words of the query close together.
     A text in which nothing matches gives its head.
     """
+    if len(text) > LONG:
+        text = _best_stretch(text, query)
     folded = _Folded(text)
     literal = _literal_spans(folded, query)
     words = _word_spans(folded, query)
@@ -37,6 +44,20 @@ def snippet_of(text: str, query: Query) -> tuple[str, tuple[Span, ...]]:
     spans = [(max(a, first) - first, min(b, last) - first) for a, b in literal if b > first and a < last]
     spans += [(max(a, first) - first, min(b, last) - first) for a, b, _ in words if b > first and a < last]
     return text[first:last], _merged(spans)
+
+
+def _best_stretch(text: str, query: Query) -> str:
+    """The stretch of a long text with the most of what the query asks for; the first of equals."""
+    literals = (*query.phrases, *query.passages, *query.names, *query.pieces)
+    roots = [_root(term.stem) for term in query.terms]
+    best, most = text[:LONG], -1
+    for start in range(0, len(text), LONG - _OVERLAP):
+        stretch = text[start : start + LONG]
+        folded = fold(stretch)
+        score = _LITERAL * sum(literal in folded for literal in literals) + sum(root in folded for root in roots)
+        if score > most:
+            best, most = stretch, score
+    return best
 
 
 class _Folded:

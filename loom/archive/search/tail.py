@@ -13,9 +13,10 @@ from loom.archive.search.scope import Scope
 
 Column = Literal["words", "parts", "names", "facets"]
 
-MAX_TAIL = 10_000
-"""Turns that a search takes apart itself, the newest in scope: some seconds' work the first time. More only wait
-after an import, or when the index is made anew; those further back are then not searched, and counted."""
+MAX_TAIL = 5_000
+"""Turns that a search takes apart itself, the newest in scope: about as many as can be kept, some seconds' work the
+first time. More only wait after an import, or when the index is made anew; those further back are then not searched,
+and counted."""
 MAX_KEPT = 48 * 1024 * 1024
 """Bytes, about, that a `TailCache` holds."""
 _TERM_BYTES = 90

@@ -80,6 +80,8 @@ def cjk_pieces(run: str) -> list[str]:
 
 def is_code_like(token: str) -> bool:
     """Whether a token is an identifier, path, flag, version or code rather than a plain word."""
+    if token.isalpha() and (token.islower() or token.istitle()):
+        return False  # nearly every token of prose, and told at once
     return bool(any(mark in token for mark in "_./\\:@#-+~$%") or _HUMP.search(token) or _MIXED.search(token))
 
 
@@ -115,6 +117,8 @@ def parts_of(text: str) -> set[str]:
     """The words inside the code-like words of a text, folded (`refreshToken`: refresh, token)."""
     parts: set[str] = set()
     for token in set(_WORD.findall(unaccented(text))):
+        if token.isalpha() and (token.islower() or token.istitle()):
+            continue
         if len(token) <= MAX_NAME and (_HUMP.search(token) or _MIXED.search(token)):
             parts.update(part.lower() for part in _PART.findall(token) if len(part) > 1)
     return parts

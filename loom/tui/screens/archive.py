@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import ClassVar, TypedDict
 
@@ -16,15 +16,17 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
+from loom.archive.errors import ArchiveDamaged
 from loom.archive.records import SearchHit, SearchPage, Turn
 from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.age import utc_now
 from loom.tui.choices import ArchiveResult, ForkAt, JumpTo, PinTurn
-from loom.tui.filter_completion import FILTERS, Asked, Choice, Typed, asked_by, choices_for
+from loom.tui.filter_completion import FILTERS, Choice, Typed, asked_by, choices_for
 from loom.tui.readers import SearchReader
 from loom.tui.screens.help import HelpScreen, group_of_bindings
 from loom.tui.screens.turn_view import TurnViewScreen
+from loom.tui.search_words import outcome
 from loom.tui.turn_text import turn_text
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.facet_bar import Facet, FacetBar, FacetName, Facets, Scope, next_facet
@@ -201,30 +203,13 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         self._tools.update(hit.tool_name for hit in page.hits if hit.tool_name)
         self._searching = False
         self._show_page(page, mark_related=not asked.only_filters)
-        self._say(self._outcome(query, asked, facets, page, near))
+        typed = self.query_one(QueryBox).typed
+        # While a filter is being written there is nothing to say about what it leaves.
+        writing = typed is not None and typed.name is not None
+        can_widen = len(self._scopes) > 1
+        self._say("" if writing else outcome(query, asked, facets, page, near, can_widen=can_widen))
         if self._jump_next:
             self._jump()
-
-    def _outcome(self, query: str, asked: Asked, facets: Facets, page: SearchPage, near: Sequence[str]) -> str:
-        """What there is to say about a search; nothing when it found something, or its filter is still being typed."""
-        typed = self.query_one(QueryBox).typed
-        if typed is not None and typed.name is not None:
-            return ""
-        if asked.wrong_date is not None:
-            wrong = show_line(asked.wrong_date, 40)
-            return f"{wrong} is no date and was ignored: today, 7d, 2w, 12h, 2026-01 and 2026-01-31 are."
-        if page.hits:
-            return ""
-        where = "the session that it names" if asked.names_session else facets.words()
-        turns = f"{page.searched_turns:,} turn{'' if page.searched_turns == 1 else 's'}"
-        said = [f"Nothing found for “{show_line(query, 80)}” in {turns} of {where}."]
-        if near:
-            said.append(f"Nearly so: {', '.join(show_line(word, 40) for word in near)}.")
-        if facets.is_limited:
-            said.append("^R, ^O and ^G lift the limits.")
-        if len(self._scopes) > 1 and facets.scope is not Scope.ALL:
-            said.append("^T searches more.")
-        return " ".join(said)
 
     # --- completing the filters -------------------------------------------------------------------
 
@@ -288,11 +273,20 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
             preview.show(None)
             return
         try:
-            turns = await self._reader.get_range(hit.session_id, hit.turn_number - 1, hit.turn_number + 1)
+            turns = await self._near(hit)
         except LoomError as error:
+            preview.show(None)
             self._say(str(error), error=True)
             return
         preview.show(preview_page(turns, hit))
+
+    async def _near(self, hit: SearchHit) -> list[Turn]:
+        """The turn with its neighbours; alone where one of those is damaged."""
+        number = hit.turn_number
+        try:
+            return await self._reader.get_range(hit.session_id, number - 1, number + 1)
+        except ArchiveDamaged:
+            return await self._reader.get_range(hit.session_id, number, number)
 
     async def _turn(self, hit: SearchHit) -> Turn | None:
         """The turn of a hit; None, and said why, when it cannot be read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from loom.archive.records import Turn, TurnKind
 from loom.cowork import events as ev
 from loom.errors import LoomError
 from loom.text import show_line
+from loom.tools.mentions import best_paths, without_files
 from loom.tui.commands import Call, ChatCommands, Command, parse
 from loom.tui.keys import bindings
 from loom.tui.screens.chat_frame import Severity
@@ -33,7 +35,7 @@ from loom.tui.service import ChatService
 from loom.tui.widgets.approval import Approval
 from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.completion import CompletionPopup
-from loom.tui.widgets.composer import Composer
+from loom.tui.widgets.composer import Composer, PathEntry
 from loom.tui.widgets.fold import WholeText
 from loom.tui.widgets.gauge import Gauge
 from loom.tui.widgets.line import ErrorBlock, NoticeBar, ReceiptLine
@@ -45,6 +47,9 @@ from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
 from loom.tui.widgets.welcome import Welcome
 
+PATHS_SECONDS = 10.0
+"""So long the list of files that are offered behind an @ is taken for what is there."""
+MOST_OFFERED = 50
 SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning"}
 
 
@@ -61,11 +66,13 @@ class ChatScreen(PagedScreen):
     def __init__(self, workspace: Path, *, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(workspace, clock=clock)
         self._feed = EventFeed(self._draw, self._fault)
+        self._paths: list[str] | None = None
+        self._paths_at = 0.0
 
     # --- wiring ----------------------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        popup: CompletionPopup[Command] = CompletionPopup(id="completion")
+        popup: CompletionPopup[Command | PathEntry] = CompletionPopup(id="completion")
         yield StatusLine(clock=self._clock, id="status")
         with Horizontal(id="middle"):
             yield Transcript(id="transcript")
@@ -105,7 +112,8 @@ class ChatScreen(PagedScreen):
         if turn is not None:
             await self.go_to_turn(turn)
         composer = self.query_one(Composer)
-        composer.remember(t.content or "" for t in turns if t.role == "user" and t.kind is TurnKind.TEXT)
+        said = (t.content or "" for t in turns if t.role == "user" and t.kind is TurnKind.TEXT)
+        composer.remember(without_files(text) for text in said)
         self.show_info()
         self.show_state()
         early, self._early = self._early, []
@@ -151,7 +159,8 @@ class ChatScreen(PagedScreen):
 
     def leaving(self) -> None:
         """The program ends when what runs is stored."""
-        self.query_one(StatusLine).show_word("leaving…")
+        for status in self.query(StatusLine):  # none yet when it is only just starting
+            status.show_word("leaving…")
 
     def stop(self) -> bool:
         """Clear what is being written, else interrupt what runs; False when there is neither."""
@@ -294,6 +303,17 @@ class ChatScreen(PagedScreen):
     @on(Composer.HiddenShown)
     def _hidden_shown(self, event: Composer.HiddenShown) -> None:
         self.say(f"The paste held {event.count} characters that cannot be seen; they are visible now.", "warning")
+
+    @on(Composer.PathsWanted)
+    @work(group="paths", exclusive=True, exit_on_error=False)
+    async def _paths_wanted(self, event: Composer.PathsWanted) -> None:
+        if self.service is None:
+            return
+        now = self._clock()
+        if self._paths is None or now - self._paths_at > PATHS_SECONDS:
+            self._paths, self._paths_at = await self.service.paths(), now
+        best = await asyncio.to_thread(best_paths, self._paths, event.wanted, MOST_OFFERED)
+        self.query_one(Composer).offer_paths(event.wanted, best)
 
     @on(CompletionPopup.Picked)
     def _picked(self, event: CompletionPopup.Picked) -> None:

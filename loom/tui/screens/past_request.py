@@ -40,7 +40,7 @@ _STANDINGS = {
 _MORE = {
     Standing.SAME: "",
     Standing.DIFFERENT: "The digest kept with it is another one: something is not as the model saw it.",
-    Standing.UNKNOWN: "An older loom sent it: these are the turns that were in it, without what stood beside them.",
+    Standing.UNKNOWN: "An older loom sent it: whether the turns that were in it looked like this cannot be checked.",
 }
 
 

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import Resize
+from textual.events import Key, Resize
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
@@ -87,6 +87,11 @@ class TrustScreen(ModalScreen[Answer]):
     def on_resize(self, event: Resize) -> None:
         # What scrolls is the files: the question and the keys are always to be seen.
         self.query_one(VerticalScroll).styles.max_height = max(2, event.size.height - AROUND)
+
+    def on_key(self, event: Key) -> None:
+        # A word that is being typed has letters that answer: the wait begins anew with each of its others.
+        if event.key not in self.active_bindings:
+            self._guard.restart()
 
     def action_answer(self, answer: Answer) -> None:
         # What was typed for the composer, as the question came up, is no answer.

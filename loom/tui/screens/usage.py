@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
@@ -13,6 +15,8 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from loom.cowork.past_requests import PastRequests
+from loom.errors import LoomError
+from loom.text import show_line
 from loom.tui.screens.past_request import PastRequestScreen
 from loom.tui.widgets.course_plot import cache_content, course_content
 from loom.tui.widgets.title_line import TitleLine
@@ -63,6 +67,7 @@ class UsageScreen(Screen[None]):
         super().__init__()
         self._report = report
         self._past = past
+        self._reading = past is not None
 
     def compose(self) -> ComposeResult:
         yield TitleLine(Content.styled("The window", "bold"))
@@ -84,6 +89,20 @@ class UsageScreen(Screen[None]):
             yield Static(id="requests", markup=False)
         yield Footer(show_command_palette=False)
 
+    def on_mount(self) -> None:
+        if self._past is not None:
+            self._read_requests(self._past)
+
+    @work(group="requests", exclusive=True)
+    async def _read_requests(self, past: PastRequests) -> None:
+        """A long session has thousands: the rest is drawn meanwhile."""
+        try:
+            self._report = replace(self._report, requests=tuple(await past.lines()))
+        except LoomError as error:
+            self.notify(show_line(str(error), 300), severity="error", markup=False)
+        self._reading = False
+        self._draw(self.size.width)
+
     def show(self, report: UsageReport) -> None:
         """Draw another report."""
         self._report = report
@@ -97,22 +116,23 @@ class UsageScreen(Screen[None]):
         report, usage = self._report, self._report.usage
         width = max(20, screen_width - MARGIN)
         beside = screen_width >= WIDE
+        reading = Content.styled("reading…", "$foreground-muted")
         contents = {
             "summary": summary_content(report),
             "grid": grid_content(usage, 20 if beside else min(30, width // 2)),
             "table": table_content(usage, width - 48 if beside else width),
-            "course": course_content(report.requests, width, PICTURE),
-            "cache": cache_content(report.requests, width),
+            "course": reading if self._reading else course_content(report.requests, width, PICTURE),
+            "cache": Content() if self._reading else cache_content(report.requests, width),
             "outlook": outlook_content(report.outlook),
             "exchanges": exchanges_content(report.exchanges, width),
             "left": left_content(report.left),
-            "requests": requests_content(report.requests, width),
+            "requests": reading if self._reading else requests_content(report.requests, width),
         }
         for name, content in contents.items():
             self.query_one(f"#{name}", Static).update(content)
 
     def action_travel(self) -> None:
-        if self._past is None or not self._report.requests:
+        if self._past is None or (not self._reading and not self._report.requests):
             self.notify("No request has been sent yet.", markup=False, timeout=2)
             return
         self.app.push_screen(PastRequestScreen(self._past))

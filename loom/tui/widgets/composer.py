@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import TextArea
 
-from loom.text import UNSAFE, show
+from loom.text import UNSAFE, show, show_line
+from loom.tools.mentions import spelled
 from loom.tui.commands import Command, complete
 from loom.tui.widgets.completion import CompletionPopup
 
@@ -25,6 +27,21 @@ MOST_PASTES = 50
 MAX_HISTORY = 500
 
 _NEWLINE_KEYS = ("shift+enter", "ctrl+j", "alt+enter")
+
+
+@dataclass(frozen=True, slots=True)
+class PathEntry:
+    """A file that may be named."""
+
+    path: str
+
+    @property
+    def usage(self) -> str:
+        return show_line(spelled(self.path), 200)
+
+    @property
+    def help(self) -> str:
+        return ""
 
 
 class Composer(TextArea):
@@ -65,6 +82,13 @@ class Composer(TextArea):
             super().__init__()
             self.pages = pages
 
+    class PathsWanted(Message):
+        """The beginning of a path was written behind an @."""
+
+        def __init__(self, wanted: str) -> None:
+            super().__init__()
+            self.wanted = wanted
+
     class HiddenShown(Message):
         """A paste held characters that cannot be seen; they were made visible."""
 
@@ -72,9 +96,13 @@ class Composer(TextArea):
             super().__init__()
             self.count = count
 
-    def __init__(self, popup: CompletionPopup[Command], *, id: str | None = None) -> None:
+    def __init__(self, popup: CompletionPopup[Command | PathEntry], *, id: str | None = None) -> None:
         super().__init__(
-            id=id, soft_wrap=True, tab_behavior="focus", placeholder="Ask, or / for commands", show_line_numbers=False
+            id=id,
+            soft_wrap=True,
+            tab_behavior="focus",
+            placeholder="Ask, or / for commands",
+            show_line_numbers=False,
         )
         self._popup = popup
         self._history: list[str] = []
@@ -142,6 +170,9 @@ class Composer(TextArea):
             event.prevent_default()
 
     def _handle(self, key: str) -> bool:
+        if self._popup.is_open and self._popup.chosen not in complete(self.text):
+            # Keys came faster than the messages about them: the list is that of a text before.
+            self._popup.offer(complete(self.text))
         if self._popup.is_open and self._handle_popup(key):
             return True
         match key:
@@ -175,23 +206,52 @@ class Composer(TextArea):
                 self._popup.offer(())
             case "tab":
                 self.complete_with(self._popup.chosen)
-            case "enter" if self._popup.chosen and self.text.strip() != f"/{self._popup.chosen.name}":
+            case "enter" if not self._is_written(self._popup.chosen):
                 self.complete_with(self._popup.chosen)
             case _:
                 return False
         return True
 
-    def complete_with(self, command: Command | None) -> None:
-        """Write the command; its arguments, or Enter, come from the person."""
-        if command is not None:
-            self.put(f"/{command.name} " if command.args else f"/{command.name}")
-            self._quiet_at = self.text
-            self._popup.offer(())
+    def complete_with(self, entry: Command | PathEntry | None) -> None:
+        """Write the command or the path; what follows, or Enter, comes from the person."""
+        match entry:
+            case Command():
+                self.put(f"/{entry.name} " if entry.args else f"/{entry.name}")
+            case PathEntry() if (mention := self._mention()) is not None:
+                start = (self.cursor_location[0], self.cursor_location[1] - len(mention) - 1)
+                self.replace(f"{spelled(entry.path)} ", start, self.cursor_location, maintain_selection_offset=False)
+                self.move_cursor((start[0], start[1] + len(spelled(entry.path)) + 1))
+            case _:
+                return
+        self._quiet_at = self.text
+        self._popup.offer(())
+
+    def _is_written(self, entry: Command | PathEntry | None) -> bool:
+        match entry:
+            case Command():
+                return self.text.strip() == f"/{entry.name}"
+            case PathEntry():
+                return f"@{self._mention()}" == spelled(entry.path)
+        return True
 
     def on_text_area_changed(self) -> None:
-        if self.text != self._quiet_at:
-            self._quiet_at = None
-            self._popup.offer(complete(self.text))
+        if self.text == self._quiet_at:
+            return
+        self._quiet_at = None
+        self._popup.offer(complete(self.text))
+        if (wanted := self._mention()) is not None:
+            self.post_message(self.PathsWanted(wanted))
+
+    def offer_paths(self, wanted: str, paths: Sequence[str]) -> None:
+        """The paths that `wanted` may become; too late when something else is being written."""
+        if wanted == self._mention() and self.text != self._quiet_at:
+            self._popup.offer(tuple(PathEntry(path) for path in paths))
+
+    def _mention(self) -> str | None:
+        """What stands between an @ that begins a word and the cursor; None when there is none."""
+        row, column = self.cursor_location
+        found = re.search(r"(?:^|\s)@([^\s\"@]*)$", self.document.get_line(row)[:column])
+        return found[1] if found is not None else None
 
     def _row(self) -> int:
         """The cursor's row on the screen, wrapped lines counted."""

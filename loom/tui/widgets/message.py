@@ -11,7 +11,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from loom.archive.records import TurnStatus
-from loom.text import show, show_block
+from loom.text import show, show_block, show_line
+from loom.tools.mentions import attached_files, without_files
 from loom.tui.keys import bindings
 from loom.tui.widgets.fold import WholeText
 from loom.tui.widgets.line import turn_label
@@ -53,6 +54,8 @@ class TurnBlock(Horizontal, Pinnable, can_focus=True):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = bindings("message")
+    # Whoever clicks on a message to mark its words goes on typing in the composer: a letter there is no key here.
+    FOCUS_ON_CLICK: ClassVar[bool] = False
 
     def __init__(self, turn_number: int | None = None) -> None:
         super().__init__()
@@ -105,6 +108,8 @@ class UserMessage(TurnBlock):
         background: $primary 8%;
         padding: 0 0 0 1;
         & .words { width: 1fr; height: auto; color: $foreground; }
+        & .words Static { height: auto; }
+        & .words > .attached { color: $text-muted; }
     }
     """
 
@@ -117,7 +122,14 @@ class UserMessage(TurnBlock):
         return self.text
 
     def compose_body(self) -> ComposeResult:
-        yield Static(Content(show_block(self.text)), classes="words", markup=False)
+        # What a file held that went along is one key away; its line says which one it was.
+        words, files = without_files(self.text), attached_files(self.text)
+        with Vertical(classes="words"):
+            yield Static(Content(show_block(words)), markup=False)
+            for about in files:
+                yield Static(Content(show_line(about, 300)), classes="attached", markup=False)
+            if files:
+                yield MoreText(self.text, len(self.text) - len(words))
 
 
 class AssistantMessage(TurnBlock):

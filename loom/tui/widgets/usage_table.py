@@ -64,16 +64,14 @@ class UsageReport:
     """What would leave next."""
 
 
-def usage_report(
-    usage: WindowUsage, model: str, contents: WindowContents, requests: Sequence[RequestLine] = ()
-) -> UsageReport:
+def usage_report(usage: WindowUsage, model: str, contents: WindowContents) -> UsageReport:
     """What the usage view says of this window."""
     left = tuple(
         LeftLine(mark.turn_number, f"{_MARKS[mark.kind]}{mark.content or ''}")
         for mark in contents.marks
         if mark.kind in _MARKS
     )
-    return UsageReport(usage, model, contents.exchanges, left, tuple(requests), contents.outlook)
+    return UsageReport(usage, model, contents.exchanges, left, outlook=contents.outlook)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,157 @@
+"""Files that the person names in a message, as `@src/auth.py` or `@"with a space.txt"`: what they hold goes with it.
+
+It is attached behind the message as data, fenced, under its path, so that neither the model nor the session state takes
+it for the person's own words. What is no file of the workspace stays what it is: a word with an @.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterator, Sequence
+
+from loom.text import storable
+from loom.tools.file_kinds import encoding_of, kind_of, size_in_words
+from loom.tools.outcome import ToolFailure
+from loom.tools.paths import Place, Workspace
+from loom.tools.walk import walk
+
+MAX_FILES = 10
+"""Files that go along with one message; the others are named as left out."""
+MAX_BYTES = 64_000
+MAX_LINES = 1_500
+"""Of one file; of a longer one the beginning goes along, and is marked as no more than that."""
+MOST_PATHS = 50_000
+"""Files of the workspace that are offered for completion."""
+PATIENCE = 10.0
+"""Seconds after which the paths found so far are what is offered."""
+
+_MENTION = re.compile(r"(?<!\S)@(?:\"([^\"\n]+)\"|([^\s\"@]\S*))")
+_AFTER = ".,;:!?)]}'"
+"""What may stand right behind a path and belongs to the sentence."""
+_HEAD = "[attached: "
+_ATTACHED = re.compile(r"\n\n\[attached: [^\n]*\](?:\n`{3,}\n|\n\n|\Z)")
+
+
+class Mentions:
+    """The files of one workspace, as messages name them. Every method blocks."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def paths(self, stop: threading.Event) -> list[str]:
+        """The paths that may be named, without what is ignored, in the order of names."""
+        until = time.monotonic() + PATIENCE
+        found: list[str] = []
+        for one in walk(self._workspace, Place(()), lambda: stop.is_set() or time.monotonic() > until):
+            path = one.place.relative
+            if "\n" not in path and '"' not in path and path == storable(path):
+                found.append(path)
+            if len(found) >= MOST_PATHS:
+                break
+        return found
+
+    def with_files(self, message: str) -> str:
+        """The message, and behind it the text of each file that it names, once."""
+        places = list(dict.fromkeys(self._named(message)))
+        blocks = [self._block(place) for place in places[:MAX_FILES]]
+        if left := places[MAX_FILES:]:
+            names = ", ".join(place.shown for place in left)
+            blocks.append(f"{_HEAD}not {names}: at most {MAX_FILES} files go along with a message]")
+        return "\n\n".join((message, *blocks))
+
+    def _named(self, message: str) -> Iterator[Place]:
+        for quoted, plain in _MENTION.findall(message):
+            for path in dict.fromkeys((quoted or plain, (quoted or plain).rstrip(_AFTER))):
+                if (place := self._file(path)) is not None:
+                    yield place
+                    break
+
+    def _file(self, path: str) -> Place | None:
+        try:
+            place = self._workspace.place(path)
+            with self._workspace.open(place):
+                return place
+        except ToolFailure:  # nothing there, a folder, outside, or not to be read: only a word then
+            return None
+
+    def _block(self, place: Place) -> str:
+        try:
+            with self._workspace.open(place) as file:
+                data = file.read(MAX_BYTES + 1)
+                size = file.seek(0, 2)
+        except ToolFailure as error:  # gone since it was found
+            return f"{_HEAD}not {place.shown}: {error.what}]"
+        encoding = encoding_of(data)
+        if encoding is None:
+            return f"{_HEAD}not {place.shown}: it is {kind_of(data)}]"
+        text, cut = _beginning(data, encoding)
+        about = f"{place.shown}, {size_in_words(size)}"
+        if cut:
+            lines = text.count("\n") + 1
+            about += f", only its first {lines:,} line{'' if lines == 1 else 's'}; read_file shows the rest"
+        fence = "`" * max(3, *(len(run) + 1 for run in re.findall(r"`+", text)), 3)
+        return f"{_HEAD}{about}]\n{fence}\n{text}\n{fence}"
+
+
+def _beginning(data: bytes, encoding: str) -> tuple[str, bool]:
+    """The text, at most MAX_BYTES and MAX_LINES of it, and whether that is not all."""
+    cut = len(data) > MAX_BYTES
+    text = storable(data[:MAX_BYTES].decode(encoding, "replace")).replace("\r\n", "\n")
+    if cut:
+        # A line, or a character, that was torn apart says nothing; a file of one line has only that.
+        text = text.rpartition("\n")[0] or text.rstrip("\ufffd")
+    lines = text.rstrip("\n").split("\n")
+    return "\n".join(lines[:MAX_LINES]), cut or len(lines) > MAX_LINES
+
+
+def without_files(message: str) -> str:
+    """What the person wrote, without what was attached."""
+    found = _ATTACHED.search(message)
+    return message[: found.start()] if found else message
+
+
+def attached_files(message: str) -> list[str]:
+    """The lines that say what was attached: `[attached: src/auth.py, 26 bytes]`."""
+    behind = message[len(without_files(message)) :]
+    return [line for line in _unfenced(behind.split("\n")) if line.startswith(_HEAD)]
+
+
+def _unfenced(lines: Sequence[str]) -> Iterator[str]:
+    fence = ""
+    for line in lines:
+        if fence:
+            fence = "" if line == fence else fence
+        elif re.fullmatch(r"`{3,}", line):
+            fence = line
+        else:
+            yield line
+
+
+def spelled(path: str) -> str:
+    """How a message names this path."""
+    return f'@"{path}"' if re.search(r"\s", path) or path != path.rstrip(_AFTER) else f"@{path}"
+
+
+def best_paths(paths: Sequence[str], wanted: str, limit: int) -> list[str]:
+    """The paths that `wanted` may mean, best first: the beginning of a name, then a part of it, a part of the path,
+    and at last letters in their order; shorter ones before longer ones."""
+    wanted = wanted.casefold()
+    letters = re.compile(".*?".join(map(re.escape, wanted)), re.DOTALL)
+    ranked = []
+    for path in paths:
+        whole = path.casefold()
+        name = whole.rpartition("/")[2]
+        if name.startswith(wanted):
+            rank = 0
+        elif wanted in name:
+            rank = 1
+        elif wanted in whole:
+            rank = 2
+        elif letters.search(whole):
+            rank = 3
+        else:
+            continue
+        ranked.append((rank, len(path), path))
+    return [path for _, _, path in sorted(ranked)[:limit]]

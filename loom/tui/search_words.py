@@ -1,0 +1,32 @@
+"""What the archive browser says about a search beside its hits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loom.archive.records import SearchPage
+from loom.text import show_line
+from loom.tui.filter_completion import Asked
+from loom.tui.widgets.facet_bar import Facets, Scope
+
+
+def outcome(query: str, asked: Asked, facets: Facets, page: SearchPage, near: Sequence[str], *, can_widen: bool) -> str:
+    """Nothing when all is well; else what was not searched or not understood, what was searched in vain, words that are
+    spelt `near`ly like it, and how to search wider. Safe to draw."""
+    if asked.wrong_date is not None:
+        wrong = show_line(asked.wrong_date, 40)
+        return f"{wrong} is no date and was ignored: today, 7d, 2w, 12h, 2026-01 and 2026-01-31 are."
+    waiting = f"{page.waiting_turns:,} older turns are still being indexed and were not searched."
+    said = [waiting] if page.waiting_turns else []
+    if page.hits:
+        return " ".join(said)
+    where = "the session that it names" if asked.names_session else facets.words()
+    turns = f"{page.searched_turns:,} turn{'' if page.searched_turns == 1 else 's'}"
+    said.insert(0, f"Nothing found for “{show_line(query, 80)}” in {turns} of {where}.")
+    if near:
+        said.append(f"Nearly so: {', '.join(show_line(word, 40) for word in near)}.")
+    if facets.is_limited:
+        said.append("^R, ^O and ^G lift the limits.")
+    if can_widen and facets.scope is not Scope.ALL:
+        said.append("^T searches more.")
+    return " ".join(said)

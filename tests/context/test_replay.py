@@ -1,0 +1,77 @@
+"""Whatever happened in a session, every request that was sent comes back as it was."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loom.archive.records import Manifest, Turn
+from loom.context.assembly import Assembly
+from loom.context.fingerprints import Fingerprints
+from loom.context.manifests import manifest_of
+from loom.context.repair import repair
+from loom.context.replay import replay
+from loom.context.seen import Standing
+from tests.context.test_window import a_window, happenings, play
+from tests.support.window_rows import Rows, words
+
+
+def manifest(assembly: Assembly, fingerprints: Fingerprints) -> Manifest:
+    return manifest_of(
+        assembly,
+        session_id="s",
+        request=1,
+        exchange=1,
+        model_name="offline",
+        window=10_000,
+        instructions="Be brief.",
+        tools="{}",
+        digest=fingerprints.digest(assembly.messages, "Be brief.", "{}"),
+    )
+
+
+def in_it(kept: Manifest, rows: Rows) -> list[Turn]:
+    """The exchanges that the request had anything of, up to its last turn."""
+    ranges = kept.turns
+    touched = {t.exchange for t in rows.turns if any(first <= t.turn_number <= last for first, last in ranges)}
+    return [t for t in rows.turns if t.exchange in touched and t.turn_number <= kept.recipe["last_turn"]]
+
+
+@given(happenings, st.integers(2_200, 9_000))
+@settings(deadline=None, max_examples=60)
+def test_every_request_comes_back(events: list[tuple[str, int]], size: int) -> None:
+    rows, fingerprints = Rows(), Fingerprints()
+    window = a_window(size)
+    window.set_state("<loom-state>\nfocus: x\n</loom-state>")
+    for assembly, _ in play(events, window, rows):
+        kept = manifest(assembly, fingerprints)
+        seen = replay(kept, in_it(kept, rows), None, words)
+        assert (seen.standing, seen.missing) == (Standing.SAME, ())
+        assert [part.text for part in seen.parts][:2] == ["{}", "Be brief."]
+
+
+@given(happenings, st.integers(2_200, 9_000))
+@settings(deadline=None, max_examples=60)
+def test_looking_only_at_the_seams_misses_nothing(events: list[tuple[str, int]], size: int) -> None:
+    for assembly, _ in play(events, a_window(size), Rows()):
+        assert repair(assembly.messages) == assembly.messages
+
+
+def test_another_text_in_a_turn_is_told_from_the_one_that_was_sent() -> None:
+    rows, other, window = Rows(), Rows(), a_window()
+    window.add(rows.exchange_with_output("read it", "one thing"))
+    window.add(rows.ask("and?"))
+    kept = manifest(window.assemble(), Fingerprints())
+    other.exchange_with_output("read it", "another thing")
+    other.ask("and?")
+    assert replay(kept, in_it(kept, rows), None, words).standing is Standing.SAME
+    assert replay(kept, in_it(kept, other), None, words).standing is Standing.DIFFERENT
+
+
+def test_turns_that_are_gone_are_named() -> None:
+    rows, window = Rows(), a_window()
+    window.add(rows.exchange_with_output("read it", "one thing"))
+    window.add(rows.ask("and?"))
+    kept = manifest(window.assemble(), Fingerprints())
+    seen = replay(kept, in_it(kept, rows)[2:], None, words)
+    assert seen.standing is Standing.DIFFERENT and "T1 and 1 more turns" in seen.missing[0]
