@@ -70,7 +70,7 @@ def cues_of(query: Query, postings: Postings, now: datetime) -> Cues:
         role = _role(text)
     asks = query.is_question
     return Cues(
-        dates=tuple(date_cues(text, now)),
+        dates=tuple(dict.fromkeys(date_cues(text, now))),
         wants_time=bool(_WHEN.search(text)),
         wants_number=bool(_HOW_MANY.search(text)),
         wants_advice=asks,
