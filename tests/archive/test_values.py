@@ -13,8 +13,8 @@ from loom.archive import ConversationStore
 @pytest.fixture(params=["indexed", "not indexed yet"])
 async def store(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[ConversationStore]:
     store = await ConversationStore.open(tmp_path / "archive.db")
-    here = await store.create_session("/work/here", "offline", "")
-    there = await store.create_session("/work/there", "offline", "")
+    here = await store.create_session("/home/ada/here", "offline", "")
+    there = await store.create_session("/home/ada/there", "offline", "")
     await store.append_turn(here, "tool", "src/auth.py:41: import os", tool_name="search_text")
     await store.append_turn(here, "tool", "1 passed in 0.3s, version 2.10.1", tool_name="shell_execute")
     await store.append_turn(here, "tool", "2 passed", tool_name="shell_execute")
@@ -32,7 +32,7 @@ async def test_tools_are_those_with_results_in_scope_the_most_used_first(store: 
     here, there = [s.id for s in reversed(await store.list_sessions())]
     assert await store.find_tools(session_id=here) == ("shell_execute", "search_text")
     assert await store.find_tools(session_id=there) == ("read_file",)
-    assert await store.find_tools(workspace="/work/there") == ("read_file",)
+    assert await store.find_tools(workspace="/home/ada/there") == ("read_file",)
     assert set(await store.find_tools()) == {"shell_execute", "search_text", "read_file"}
 
 

@@ -298,7 +298,9 @@ async def test_a_hit_of_another_session_is_shown_to_be_read_and_can_be_gone_on_w
         transcript = seat.chat.query_one(Transcript)
         await seat.until(lambda: transcript.region.contains_region(found.region) and found.size)
         await seat.say("more")
-        await seat.until(lambda: seat.chat.draft == "more")
+        # Taken from the box and given back to it.
+        await seat.until(lambda: any("to read only; your text" in said.message for said in seat.app._notifications))
+        assert seat.chat.draft == "more"
         seat.app.visit(OpenSession(first))
         await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and not seat.chat.query(".-found"))
         await seat.ready()
