@@ -297,16 +297,10 @@ class LoomApp(LoomLook):
         )
         if session is None:
             return False
-        # What was written while it was only read goes along; for that one no draft is kept.
-        here = self._session
-        carried = (
-            self._chat.draft if here is not None and here.read_only and here.session_id == session.session_id else ""
-        )
-        if here is not None:
-            await self._leave(here, chat)
+        if self._session is not None:
+            await self._leave(self._session, chat)
         self._session = session
         await self._restore_draft(session, chat)
-        chat.restore_draft(carried)
         await self._say_origin(bench, session, chat)
         await chat.attach(session, wanted.turn if wanted is not None else None)
         if wanted is not None and wanted.read_only:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.checkout import make_checkout
 from tests.support.pty_program import environment_for
+from tests.support.signals import hear_signals
 
 
 @pytest.fixture
@@ -61,6 +62,7 @@ def test_a_signal_is_128_and_its_number(workspace: Path, which: signal.Signals) 
         env=environment_for(workspace.parent / "home", LOOM_MODEL="offline", LOOM_OFFLINE_DELAY_MS="5"),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        preexec_fn=hear_signals,  # noqa: PLW1509 - a few calls, no lock
     )
     assert child.stdout is not None and child.stdout.read(300)
     child.send_signal(which)

@@ -19,11 +19,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.support.signals import hear_signals
+
 PATIENCE = 120.0
 """Seconds after which a test that waits is wrong; never how long anything should take."""
 READY = "for commands"
 """Stands in the empty composer, its first character under the cursor."""
 _STEERING = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78])")
+
+
+def _take_terminal() -> None:
+    hear_signals()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 class PtyProgram:
@@ -49,7 +56,7 @@ class PtyProgram:
             stdout=slave,
             stderr=slave,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - one call, no lock
+            preexec_fn=_take_terminal,  # noqa: PLW1509 - a few calls, no lock
         )
         self._slave = slave
         """Kept open, so that the terminal's modes can be asked for when the program is gone."""

@@ -72,6 +72,10 @@ async def test_they_come_back_by_mouse(seat: Seat) -> None:
     transcript.release_anchor()
     transcript.scroll_to_widget(button, animate=False, immediate=True)
     await seat.until(lambda: transcript.region.contains_region(button.region))
+    # An earlier scroll may still be on its way, and a warning about the full window lie over it for a moment.
+    seat.app.clear_notifications()
+    await seat.until(lambda: transcript.scroll_y == transcript.scroll_target_y)
+    await seat.until(lambda: seat.app.screen.get_widget_at(*button.region.offset)[0] is button)
     assert await seat.pilot.click(button)
     await seat.until(lambda: seat.chat.query(ErrorBlock) or _noted(seat))
 

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import Resize
+from textual.events import Key, Resize
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
@@ -89,6 +89,11 @@ class ConfirmScreen(ModalScreen[bool]):
     def on_resize(self, event: Resize) -> None:
         # What scrolls is the effect: the question and the answers are always to be seen.
         self.query_one(VerticalScroll).styles.max_height = max(2, event.size.height - AROUND)
+
+    def on_key(self, event: Key) -> None:
+        # A word that is being typed has letters that answer: the wait begins anew with each of its others.
+        if event.key not in self.active_bindings:
+            self._guard.restart()
 
     def action_answer(self, yes: bool) -> None:
         if self._guard.accepts():

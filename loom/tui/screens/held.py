@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import Resize
+from textual.events import Key, Resize
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
@@ -103,6 +103,11 @@ class HeldScreen(ModalScreen[Held]):
         low = event.size.height <= LOW
         self.query_one(VerticalScroll).styles.max_height = max(3, event.size.height - AROUND + (2 if low else 0))
         self.set_class(low, "-low")
+
+    def on_key(self, event: Key) -> None:
+        # A word that is being typed has letters that answer: the wait begins anew with each of its others.
+        if event.key not in self.active_bindings:
+            self._guard.restart()
 
     def action_answer(self, held: str) -> None:
         if self._guard.accepts():

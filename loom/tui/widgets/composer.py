@@ -111,6 +111,8 @@ class Composer(TextArea):
         self._pastes: dict[str, str] = {}
         self._pasted = 0
         self._quiet_at: str | None = None
+        self._paths_for: str | None = None
+        """The beginning of a path that the list on the screen is for."""
         self.may_take_back = False
         """Whether messages are queued."""
 
@@ -170,7 +172,7 @@ class Composer(TextArea):
             event.prevent_default()
 
     def _handle(self, key: str) -> bool:
-        if self._popup.is_open and self._popup.chosen not in complete(self.text):
+        if self._popup.is_open and self._is_late(self._popup.chosen):
             # Keys came faster than the messages about them: the list is that of a text before.
             self._popup.offer(complete(self.text))
         if self._popup.is_open and self._handle_popup(key):
@@ -242,9 +244,18 @@ class Composer(TextArea):
         if (wanted := self._mention()) is not None:
             self.post_message(self.PathsWanted(wanted))
 
+    def _is_late(self, entry: Command | PathEntry | None) -> bool:
+        match entry:
+            case Command():
+                return entry not in complete(self.text)
+            case PathEntry():
+                return self._mention() != self._paths_for
+        return False
+
     def offer_paths(self, wanted: str, paths: Sequence[str]) -> None:
         """The paths that `wanted` may become; too late when something else is being written."""
         if wanted == self._mention() and self.text != self._quiet_at:
+            self._paths_for = wanted
             self._popup.offer(tuple(PathEntry(path) for path in paths))
 
     def _mention(self) -> str | None:
