@@ -104,7 +104,7 @@ def walk(terminal: Terminal, tour: Tour) -> None:
 
 def work(terminal: Terminal, tour: Tour) -> None:
     send(terminal, START)
-    terminal.wait("offline")
+    terminal.wait("Workspace")
     tour.step("Start", "No session here yet, so loom opens on a new one.", terminal.settle())
 
     say(terminal, 'search "def show_line" in loom')

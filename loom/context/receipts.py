@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loom.archive.records import NewTurn, Turn, TurnKind
-from loom.context.edges import Beginning, Ranges, cited
+from loom.context.edges import Beginning, Ranges, cited, ranges_of
 from loom.context.measure import Count
 
 
@@ -37,6 +37,13 @@ class Receipt:
         counts = [_plural(self.files, "file"), _plural(self.commands, "command")]
         said = [words for words in counts if words] or [_plural(self.exchanges, "exchange") or "a part of one"]
         return f"{cited(self.ranges)} left the window: {', '.join(said)}, kept in the archive"
+
+    def joined(self, later: Receipt | None, beginning: Beginning) -> Receipt:
+        """One receipt for what left at two times, one right after the other."""
+        if later is None:
+            return replace(self, beginning=beginning)
+        numbers = (n for first, last in (*self.ranges, *later.ranges) for n in range(first, last + 1))
+        return Receipt(ranges_of(numbers), self.exchanges + later.exchanges, 0, 0, beginning)
 
     def turn(self, count: Count) -> NewTurn:
         """The row that keeps it; a resumed session begins its window where this says."""

@@ -44,6 +44,9 @@ class SessionRows(Protocol):
     async def newest_mark(self) -> Turn | None:
         """The newest turn that moved the window's edges; None if none did."""
 
+    async def newest_recipe(self) -> Recipe | None:
+        """That of the newest request; None before the first, or if an older loom sent it."""
+
 
 class Window:
     """The exchanges in the window and everything counted beside them. For one thread.
@@ -56,6 +59,7 @@ class Window:
         self._contents = Contents(TrimRules.of(settings), count)
         self._meter = Meter(budget, count)
         self._max_messages = settings.max_history_messages
+        self._left_at_load: Receipt | None = None
         self._contents.pins.room = budget.pin_room
 
     # What is counted beside the exchanges
@@ -155,8 +159,7 @@ class Window:
     async def load(self, rows: SessionRows) -> None:
         """Fill the window of a resumed session, newest exchanges first, up to where it began or until it is full.
         The cost depends on the window's size and not on the session's."""
-        mark = await rows.newest_mark()
-        beginning = Beginning().moved_by(mark) if mark is not None else Beginning()
+        beginning = await self._beginning(rows)
         summary = await rows.turn(beginning.summary) if beginning.summary else None
         self._contents.fill([], beginning, summary)
         turns: list[Turn] = []
@@ -174,6 +177,25 @@ class Window:
         if turns:
             await self._load_back(rows, turns, beginning, summary)
             self._begin_at_most_full(turns[0].turn_number - 1)
+            self._left_at_load = await self._left_since(beginning.edges.left_to, rows)
+
+    async def _beginning(self, rows: SessionRows) -> Beginning:
+        """Where the window began last. Outputs may have been shortened since the newest mark: the newest request's
+        recipe says how far."""
+        mark, recipe = await rows.newest_mark(), await rows.newest_recipe()
+        beginning = Beginning().moved_by(mark) if mark is not None else Beginning()
+        if recipe is not None and recipe.last_turn > (mark.turn_number if mark is not None else 0):
+            return replace(beginning, edges=recipe.edges, summary=recipe.summary)
+        return beginning
+
+    async def _left_since(self, left_to: int, rows: SessionRows) -> Receipt | None:
+        """The receipt for what the window, filled anew, has no room for any more (it is another model's); not all of
+        it was read, so it counts exchanges only."""
+        gone = await rows.turn(left_to + 1) if self.left_to > left_to else None
+        exchanges = self._contents.held[0].number - max(1, gone.exchange) if gone is not None else 0
+        if exchanges <= 0:
+            return None
+        return Receipt(((left_to + 1, self.left_to),), exchanges, 0, 0, self._contents.beginning)
 
     async def _load_back(
         self, rows: SessionRows, turns: Sequence[Turn], beginning: Beginning, summary: Turn | None
@@ -227,6 +249,9 @@ class Window:
             fitting.let_history_go(leave_to)
         notice = fitting.fit()
         receipt = self._receipt(before)
+        if self._left_at_load is not None:
+            receipt = self._left_at_load.joined(receipt, self._contents.beginning)
+            self._left_at_load = None
         self._contents.let_go()
         self._meter.assembled(self._raw())
         texts = {

@@ -511,7 +511,8 @@ class CoworkSession:
     # The session as a thing
 
     async def rename(self, title: str) -> None:
-        """Give the session a title. Raises NothingSaid before the first message."""
+        """Give the session a title. Raises NothingSaid before the first message, and ReadOnly."""
+        self._require_writing()
         await self._record.rename(title)
 
     async def fork(self, turn_number: int | None = None) -> str:

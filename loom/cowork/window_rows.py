@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from loom.archive import ConversationStore, Turn
 from loom.archive.records import ExchangeSize
+from loom.context.recipes import Recipe, recipe_from_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +29,8 @@ class ArchivedRows:
     async def newest_mark(self) -> Turn | None:
         marks = await self.store.get_window_marks(self.session_id, 1)
         return marks[0] if marks else None
+
+    async def newest_recipe(self) -> Recipe | None:
+        last = await self.store.get_request_count(self.session_id)
+        manifest = await self.store.get_manifest(self.session_id, last) if last else None
+        return recipe_from_json(manifest.recipe) if manifest is not None else None

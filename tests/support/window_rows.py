@@ -19,6 +19,7 @@ from pydantic_ai.messages import (
 
 from loom.archive.records import ExchangeSize, NewTurn, Turn
 from loom.context.messages import turns_from_request, turns_from_response
+from loom.context.recipes import Recipe
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -35,6 +36,8 @@ class Rows:
         self.turns: list[Turn] = []
         self.exchange = 0
         self.reads: list[tuple[str, int]] = []
+        self.recipe: Recipe | None = None
+        """Of the newest request."""
 
     def append(self, new: Sequence[NewTurn]) -> list[Turn]:
         if new[0].role == "user":
@@ -101,6 +104,9 @@ class Rows:
     async def newest_mark(self) -> Turn | None:
         marks = (turn for turn in reversed(self.turns) if '"left_to"' in (turn.message_meta or ""))
         return next(marks, None)
+
+    async def newest_recipe(self) -> Recipe | None:
+        return self.recipe
 
     async def exchanges(self, first: int, last: int) -> list[Turn]:
         turns = [turn for turn in self.turns if first <= turn.exchange <= last]

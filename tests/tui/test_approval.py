@@ -10,7 +10,7 @@ from textual.widgets import Input, Static
 
 from loom.cowork.events import ApprovalAsked, Decision
 from loom.tools.outcome import Preview
-from loom.tui.widgets.approval import Approval
+from loom.tui.widgets.approval import Approval, Choice
 from loom.tui.widgets.key_guard import QUIET_SECONDS, KeyGuard
 from loom.tui.widgets.text_view import TextView
 from tests.support.clock import Clock
@@ -66,11 +66,33 @@ async def test_a_key_that_was_on_its_way_does_not_answer(app: Host) -> None:
         assert app.answers == [Decision(allowed=True)]
 
 
-async def test_always_is_a_key_of_its_own(app: Host) -> None:
+async def test_always_is_a_key_of_its_own_and_comes_twice(app: Host) -> None:
     async with app.run_test() as pilot:
         app.clock.advance(1)
         await pilot.press("a")
+        assert app.answers == []
+        await pilot.press("a")
+        assert app.answers == [], "a key that is held down"
+        app.clock.advance(1)
+        await pilot.press("a")
         assert app.answers == [Decision(allowed=True, always=True)]
+
+
+async def test_a_word_that_begins_like_always_is_a_word(app: Host) -> None:
+    async with app.run_test() as pilot:
+        for letter in "add any":
+            app.clock.advance(1)
+            await pilot.press("space" if letter == " " else letter)
+        assert (app.answers, "".join(app.typed)) == ([], "add any")
+
+
+async def test_every_answer_is_in_view_in_a_narrow_terminal(app: Host) -> None:
+    preview = Preview("Run", "git status -sb", "command", "exactly this", "k", "", "begins with `git status`", "w")
+    app.approval = Approval(ApprovalAsked("c1", "shell_execute", preview), clock=app.clock)
+    async with app.run_test(size=(60, 24)) as pilot:
+        await pilot.pause()
+        answers = app.approval.query_one(".answers")
+        assert all(answers.region.contains_region(choice.region) for choice in app.approval.query(Choice))
 
 
 async def test_enter_space_and_escape_answer_nothing(app: Host) -> None:
@@ -185,6 +207,8 @@ async def test_a_prefix_is_offered_in_full_and_p_allows_it(app: Host) -> None:
     async with app.run_test() as pilot:
         scope = str(app.approval.query_one(".scope", Static).content)
         assert "p allows: begins with `git status`" in scope
+        app.clock.advance(1)
+        await pilot.press("p")
         app.clock.advance(1)
         await pilot.press("p")
         assert app.answers == [Decision(allowed=True, always=True, wider=True)]

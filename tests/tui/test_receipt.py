@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.receipt import Receipt
 from loom.tui.widgets.transcript import Transcript
-from tests.support.seat import OFFLINE, Seat, seated
+from tests.support.seat import OFFLINE, PATIENCE, Seat, seated
 
 SMALL = replace(OFFLINE, context_window=9_000, output_reserve=1_000, high_water=0.6, low_water=0.3)
 BIG = "word " * 900
@@ -70,13 +71,12 @@ async def test_they_come_back_by_mouse(seat: Seat) -> None:
     button = seat.chat.query(Receipt).first().query("_Button").last()
     transcript = seat.chat.query_one(Transcript)
     transcript.release_anchor()
-    transcript.scroll_to_widget(button, animate=False, immediate=True)
-    await seat.until(lambda: transcript.region.contains_region(button.region))
-    # An earlier scroll may still be on its way, and a warning about the full window lie over it for a moment.
-    seat.app.clear_notifications()
-    await seat.until(lambda: transcript.scroll_y == transcript.scroll_target_y)
-    await seat.until(lambda: seat.app.screen.get_widget_at(*button.region.offset)[0] is button)
-    assert await seat.pilot.click(button)
+    async with asyncio.timeout(PATIENCE):
+        # An earlier scroll may still be on its way, and a warning about the full window lie over it for a moment.
+        while not await seat.pilot.click(button):
+            seat.app.clear_notifications()
+            transcript.scroll_to_widget(button, animate=False, immediate=True)
+            await seat.pilot.pause()
     await seat.until(lambda: seat.chat.query(ErrorBlock) or _noted(seat))
 
 

@@ -11,7 +11,7 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.events import Click, Focus, Key
+from textual.events import Click, Focus, Key, Resize
 from textual.message import Message
 from textual.widgets import Input, Static
 
@@ -40,18 +40,31 @@ class Choice(Static):
             super().__init__()
             self.key = key
 
-    def __init__(self, key: str, label: str, style: str) -> None:
-        super().__init__(Content.assemble((f" {key} ", f"bold {style} reverse"), f" {label}"), markup=False)
+    def __init__(self, key: str, label: str, short: str, style: str) -> None:
+        """`short` is the label where the terminal is narrow."""
+        super().__init__(markup=False)
         self._key = key
+        self._labels = label, short
+        self._style = style
+        self.fit(narrow=False)
+
+    def fit(self, *, narrow: bool) -> None:
+        label = self._labels[narrow]
+        self.update(Content.assemble((f" {self._key} ", f"bold {self._style} reverse"), f" {label}"))
 
     def on_click(self, event: Click) -> None:
         event.stop()
         self.post_message(self.Chosen(self._key))
 
 
+NARROW = 78
+"""Columns below which the answers have short labels, so that all of them are in view."""
+
+
 class Approval(Vertical, can_focus=True):
     """One question. `y`, `a`, `n`, and `p` where there is a wider yes, answer it once the keyboard has been quiet;
-    Enter never does.
+    Enter never does. What allows more than this once, `a` and `p`, counts when it is pressed twice: a word that is
+    begun never does that.
 
     The screen gives it the keyboard only when the composer is empty. Any other letter goes to the composer: whoever
     starts to type a sentence is not answering.
@@ -97,6 +110,10 @@ class Approval(Vertical, can_focus=True):
         self._more = more
         self._guard = KeyGuard(clock)
         self._seen_end = False
+        self._confirming = ""
+        """The key that has to come once more."""
+        self._typing = False
+        """The keyboard is on its way to the composer; what comes until then is part of what is being written."""
 
     def compose(self) -> ComposeResult:
         preview = self.asked.preview
@@ -106,11 +123,11 @@ class Approval(Vertical, can_focus=True):
             yield Static(Content(f"⚠ {show(preview.warning)}"), classes="warning", markup=False)
         yield TextView(preview.body, diff=preview.kind == "diff")
         with Horizontal(classes="answers"):
-            yield Choice("y", "yes, once", "$success")
-            yield Choice("a", "always this session", "$warning")
+            yield Choice("y", "yes, once", "yes", "$success")
+            yield Choice("a", "always this session", "always", "$warning")
             if preview.wider_scope:
-                yield Choice("p", "always this prefix", "$warning")
-            yield Choice("n", "no", "$error")
+                yield Choice("p", "always this prefix", "prefix", "$warning")
+            yield Choice("n", "no", "no", "$error")
         yield Input(placeholder="Why not? The model reads it; Enter sends, Esc goes back", compact=True)
         yield Static(self._scopes(), classes="scope", markup=False)
         yield Static("", classes="hint", markup=False)
@@ -128,8 +145,17 @@ class Approval(Vertical, can_focus=True):
         body.can_focus = False
         self._hint("")
 
+    def on_resize(self, event: Resize) -> None:
+        # Not now: in the middle of a layout their new widths would not be looked at.
+        self.call_after_refresh(self._fit_answers, event.size.width < NARROW)
+
+    def _fit_answers(self, narrow: bool) -> None:
+        for choice in self.query(Choice):
+            choice.fit(narrow=narrow)
+
     def on_focus(self, event: Focus) -> None:
         self._guard.restart()
+        self._confirming, self._typing = "", False
         self._hint("")
 
     def restart(self) -> None:
@@ -174,20 +200,32 @@ class Approval(Vertical, can_focus=True):
             self.call_after_refresh(self._unseen)
             return
         quiet = self._guard.accepts()
-        if event.key in self._answers:
+        if event.key in self._answers and not self._typing:
             event.stop()
-            if quiet and event.key != "n" and self._unseen():
-                self._hint_unseen()
-            elif quiet:
-                self._choose(event.key)
-            else:
-                self._hint("That key came too soon after another to count. Press it again.")
+            self._answer(event.key, quiet=quiet)
         elif event.key == "enter":
             event.stop()
             self._hint(f"Enter answers nothing here: {', '.join(self._answers[:-1])} or {self._answers[-1]}.")
         elif event.is_printable and event.character:
             event.stop()
-            self.post_message(self.Typed(event.character))
+            # A word that begins with the letter of an answer is given to the composer whole.
+            self.post_message(self.Typed(self._confirming + event.character))
+            self._confirming, self._typing = "", True
+
+    def _answer(self, key: str, *, quiet: bool) -> None:
+        confirmed = key == self._confirming
+        if not quiet:
+            # A key that is held down comes again by itself.
+            self._hint("That key came too soon after another to count. Press it again.")
+            return
+        self._confirming = ""
+        if key != "n" and self._unseen():
+            self._hint_unseen()
+        elif key in ("a", "p") and not confirmed:
+            self._confirming = key
+            self._hint(f"Press {key} again: it allows that without asking until loom is left.")
+        else:
+            self._choose(key)
 
     @property
     def _answers(self) -> tuple[str, ...]:
