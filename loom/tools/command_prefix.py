@@ -1,8 +1,13 @@
 """The beginning of a command that a person may allow together with whatever follows it: `git status …`, `pytest …`.
 
 Offered for few commands, and only where the rest of the line cannot turn them into something else: programs that look
-or that test, told from those that run what their arguments say. A command that is dangerous, that has a shell operator,
-an expansion or an option known to start another program is asked about each time, also after such a yes.
+or that test. Of each only some options are let through, written exactly as here, and otherwise plain names and paths
+inside the workspace. Options that are not known ask, and so do abbreviated ones: by them programs load plugins, read
+another configuration and write files. A command that is dangerous, or that has anything in it that a shell would
+expand, is asked about each time, also after such a yes.
+
+What the workspace itself makes of such a program stays possible: `pytest` runs its tests, `cargo build` its build
+script, and a link in it may lead outside.
 """
 
 from __future__ import annotations
@@ -16,54 +21,62 @@ from loom.tools.danger import danger_of_command
 MAX_LENGTH = 1_000
 """Characters of a command that a prefix may stand for; nobody reads more at a glance."""
 
-_SHELL = re.compile(r"[;&|<>()`$\\\n\r~!#{}]")
-"""Operators, expansions and escapes; also inside of quotes, where some of them act and all of them hide something."""
+_SHELL = re.compile(r"[;&|<>()`$\\\n\r~!#{}*?\[\]^]")
+"""Operators, expansions, patterns and escapes; also inside of quotes, where some of them act and all of them hide
+something. A pattern may stand for a file whose name is an option."""
 
-_ALONE = {
-    *("ls", "cat", "head", "tail", "wc", "grep", "rg", "stat", "du", "df", "diff"),
-    *("pytest", "mypy", "pyright", "ruff", "black", "isort", "flake8", "pylint", "lint-imports"),
-    *("eslint", "tsc", "prettier", "jest", "vitest"),
+_PYTEST = """
+-q -qq --quiet -v -vv --verbose -x --exitfirst -s -l --showlocals -k -m -ra -rA -rf -rs --lf --last-failed --ff
+--failed-first --sw --stepwise --co --collect-only --strict-markers --no-header --no-summary
+--maxfail= --tb= --durations=
+"""
+_MYPY = "--strict --pretty --no-pretty --show-error-codes --show-error-context --no-error-summary --no-color-output"
+_RUFF_CHECK = "-q --quiet -v --verbose --no-fix --statistics --no-cache"
+_GIT_DIFF = """
+-- -p --patch --stat --shortstat --numstat --summary --name-only --name-status --cached --staged --no-color
+--no-ext-diff --no-textconv
+"""
+_GIT_LOG = f"{_GIT_DIFF} --oneline --graph --decorate --all --reverse --no-merges --first-parent -n --max-count="
+_CARGO = "-q --quiet -v --verbose --release --workspace --all-targets --lib --bins --tests --locked --offline"
+_GO = "-v -race -short -failfast -count= -run="
+
+_OPTIONS: dict[tuple[str, ...], str] = {
+    ("ls",): "-l -a -A -h -1 -R -t -la -al -lh -lah -lt --all --color=",
+    ("git", "status"): "-- -s -b -sb --short --branch --long --porcelain --ignored",
+    ("git", "diff"): _GIT_DIFF,
+    ("git", "log"): _GIT_LOG,
+    ("git", "show"): _GIT_LOG,
+    ("pytest",): _PYTEST,
+    ("python", "-m", "pytest"): _PYTEST,
+    ("python3", "-m", "pytest"): _PYTEST,
+    ("mypy",): _MYPY,
+    ("python", "-m", "mypy"): _MYPY,
+    ("python3", "-m", "mypy"): _MYPY,
+    ("pyright",): "",
+    ("flake8",): "",
+    ("ruff", "check"): _RUFF_CHECK,
+    ("eslint",): "--quiet",
+    ("jest",): "",
+    ("vitest", "run"): "",
+    ("npm", "test"): "",
+    ("pnpm", "test"): "",
+    ("yarn", "test"): "",
+    ("cargo", "check"): _CARGO,
+    ("cargo", "build"): _CARGO,
+    ("cargo", "clippy"): _CARGO,
+    ("cargo", "test"): f"{_CARGO} --no-run --no-fail-fast --doc",
+    ("go", "build"): "-v -race",
+    ("go", "vet"): "-v",
+    ("go", "test"): _GO,
 }
-"""Programs whose name alone is a prefix."""
-_WITH_COMMAND = {
-    "git": "status diff log show blame ls-files rev-parse describe shortlog branch add commit stash switch fetch",
-    "cargo": "build check test clippy fmt doc tree bench",
-    "go": "build test vet fmt list doc",
-    "npm": "test ls outdated audit",
-    "pnpm": "test ls outdated audit",
-    "yarn": "test list outdated audit",
-    "pip": "list show check freeze",
-    "dotnet": "build test",
-    "docker": "ps images logs inspect",
-    "kubectl": "get describe logs",
-}
-"""Programs that are a prefix with one of these commands."""
-_WITH_NAME = frozenset({("npm", "run"), ("pnpm", "run"), ("yarn", "run")})
-"""What is a prefix with the one script that follows. Not make: each further word is a target of its own."""
-_MODULES = frozenset({"pytest", "unittest", "mypy", "ruff", "black", "isort", "flake8", "pylint", "compileall"})
-"""Modules that are a prefix behind `python -m`."""
-_WRAPPERS = frozenset(
-    {("uv", "run"), ("poetry", "run"), ("pdm", "run"), ("pipenv", "run"), ("hatch", "run"), ("bundle", "exec")}
-)
+"""The prefixes, and the options that may follow. One that ends in `=` has a plain word behind that; where others take
+the next word, that one is looked at like each other, so it does no harm."""
+
+_WRAPPERS = (("uv", "run"), ("poetry", "run"))
 """What runs the command behind it, and is as good as that."""
-_STARTS_ANOTHER = (
-    "--exec",
-    "-exec",
-    "--pre",
-    "--hostname-bin",
-    "--output",
-    "--ext-diff",
-    "--textconv",
-    "--open-files-in-pager",
-    "--upload-pack",
-    "--receive-pack",
-    "--config",
-    "--eval",
-    "-toolexec",
-    "-vettool",
-    "--rootdir",
-)
-"""Options by which a program that looks runs or writes something after all."""
+
+_PLAIN = re.compile(r"[\w.][\w./:-]*")
+"""A name, a relative path, a revision, a test in a file. Not `@file`, which stands for the arguments in a file."""
 
 
 def prefix_of(command: str, root: Path) -> str:
@@ -75,27 +88,26 @@ def prefix_of(command: str, root: Path) -> str:
         words = shlex.split(command)
     except ValueError:
         return ""
-    if any(word.startswith(_STARTS_ANOTHER) for word in words):
-        return ""
     return " ".join(_prefix(words))
 
 
 def _prefix(words: list[str]) -> list[str]:
-    count = 0
-    match words:
-        case [first, second, *rest] if (first, second) in _WRAPPERS:
-            behind = len(_prefix(rest))
-            count = behind + 2 if behind else 0
-        case [first, second, third, *_] if (first, second) in _WITH_NAME and _is_name(third):
-            count = 3
-        case ["python" | "python3", "-m", module, *_] if module in _MODULES:
-            count = 3
-        case [first, second, *_] if second in _WITH_COMMAND.get(first, "").split():
-            count = 2
-        case [first, *_] if first in _ALONE:
-            count = 1
-    return words[:count]
+    if tuple(words[:2]) in _WRAPPERS:
+        behind = _prefix(words[2:])
+        return [*words[:2], *behind] if behind else []
+    for count in (1, 2, 3):
+        options = _OPTIONS.get(tuple(words[:count]))
+        if options is not None:
+            allowed = frozenset(options.split())
+            free = all(_is_free(word, allowed, words[0]) for word in words[count:])
+            return words[:count] if free else []
+    return []
 
 
-def _is_name(word: str) -> bool:
-    return re.fullmatch(r"[\w][\w.:-]*", word) is not None
+def _is_free(word: str, options: frozenset[str], program: str) -> bool:
+    if word.startswith("-"):
+        name, equals, value = word.partition("=")
+        return name + equals in options and (not equals or re.fullmatch(r"\w+", value) is not None)
+    # Other packages of go's than these are anybody's, and testing them runs their code.
+    is_own = program != "go" or word == "." or word.startswith("./")
+    return is_own and _PLAIN.fullmatch(word) is not None and ".." not in re.split("[/:]", word)
