@@ -204,7 +204,9 @@ class MemoryFile:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Each by itself: to the parents that it makes, mkdir gives no mode.
+        for folder in (self.folder.parent, self.folder):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with locked(self.folder / "lock"):
             yield
 

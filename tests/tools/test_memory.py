@@ -113,6 +113,18 @@ def test_nothing_is_taken_back_when_the_text_before_it_is_gone(memory: MemoryFil
     assert (memory.folder / "history" / "log.json").read_bytes() == log
 
 
+def test_nobody_else_may_look_whatever_the_umask(memory: MemoryFile) -> None:
+    before = os.umask(0)
+    try:
+        memory.append("one")
+    finally:
+        os.umask(before)
+    folders = [memory.folder.parent, memory.folder, memory.folder / "history"]
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in folders] == [0o700] * 3
+    files = [path for path in memory.folder.rglob("*") if path.is_file()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+
+
 def test_bytes_that_are_no_text_stay_as_they_are(memory: MemoryFile) -> None:
     memory.append("begin")
     memory.path.write_bytes(b"caf\xe9 \xff\n")
