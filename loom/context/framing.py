@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 INTERRUPTED_CALL = "Interrupted: no result was recorded. It may have taken effect."
 """What the model reads as the result of a call that has none."""
 
@@ -19,5 +21,8 @@ def framed_summary(text: str) -> str:
 
 
 def fenced(text: str, tag: str) -> str:
-    """The text with every `<tag>` or `</tag>` in it made harmless, so that it cannot close its fence."""
-    return text.replace(f"</{tag}", f"<\u200a/{tag}").replace(f"<{tag}", f"<\u200a{tag}")
+    """The text with every `<tag>` or `</tag>` in it made harmless, so that it cannot close its fence.
+
+    A model takes `</Tag >` and `< /tag>` for an end as well. White space alone behind `<` is let be: `a < tag` is code.
+    """
+    return re.sub(rf"<(?=\s*/\s*{re.escape(tag)}|{re.escape(tag)})", "<\u200a", text, flags=re.IGNORECASE)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from loom.archive.flocks import locked
 from loom.archive.workspaces import Workspace
+from loom.cowork.project import find_project
 from loom.errors import LoomError
 
 Answer = Literal["trusted", "never"]
@@ -31,31 +32,44 @@ class Remembered:
 
 
 class TrustStore:
-    """One file in loom's home, mode 0600. Every method blocks; safe between processes."""
+    """One file in loom's home, mode 0600, as one session asks it. Every method blocks; safe between processes.
+
+    Without a commit nothing tells one project from another that is put in its folder. Then an answer is for the files
+    as they were last read; what changes while a session watches is taken for the same project.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._watched: set[str] = set()
 
     def get(self, workspace: Workspace, root: Path) -> Remembered | None:
         """What is remembered of this project; None when nobody has answered. Raises TrustUnusable."""
-        entry = self._read().get(_key(workspace, root))
+        key = _key(workspace, root)
+        entry = self._read().get(key)
         if not isinstance(entry, dict) or entry.get("answer") not in ("trusted", "never"):
             return None
         digests = entry.get("digests")
-        return Remembered(entry["answer"], digests if isinstance(digests, dict) else {})
+        remembered = Remembered(entry["answer"], digests if isinstance(digests, dict) else {})
+        if workspace.commit is None and key not in self._watched:
+            if remembered.digests != find_project(Path(workspace.path)).digests:
+                return None
+            self._watched.add(key)
+        return remembered
 
     def put(self, workspace: Workspace, root: Path, remembered: Remembered) -> None:
         """Remember this from now on. Raises TrustUnusable."""
+        key = _key(workspace, root)
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with locked(self._path.with_name(f"{self._path.name}-lock")):
                 entries = self._read()
-                entries[_key(workspace, root)] = {
+                entries[key] = {
                     "answer": remembered.answer,
                     "digests": dict(remembered.digests),
                     "root": os.fspath(root).encode("utf-8", "replace").decode(),
                 }
                 self._write(json.dumps(entries, indent=1).encode())
+                self._watched.add(key)
         except OSError as error:
             raise TrustUnusable(f"{self._path} cannot be written: {error.strerror or error}.") from error
 

@@ -1,7 +1,8 @@
 """MEMORY.md: what the model noted about a workspace, over all of its sessions, with everything that it ever said.
 
 It lives in loom's home, not in the checkout: `memory/<workspace>/MEMORY.md`, mode 0600. Every change is made under a
-lock, replaces the file whole, and first puts the text that it replaces into `history/`, which only grows.
+lock, replaces the file whole, and first puts the text before and the text after into `history/`, which only grows.
+A change made by another hand is noted there when loom next changes the file.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ class MemoryFile:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = folder / NAME
+        self._history = folder / "history"
 
     def read(self) -> Remembered:
         """What is remembered; empty when there is no file. Raises MemoryProblem."""
@@ -128,16 +130,22 @@ class MemoryFile:
             return self._content(None)[0]
 
     def undo(self) -> MemoryChange:
-        """Take the newest change back that has not been taken back yet. That is a change too, and nothing of it is
-        lost. Raises MemoryProblem when there is none."""
+        """Take the newest change back that has not been taken back yet, by whatever hand. That is a change too, and
+        nothing of it is lost. Raises MemoryProblem when there is none, or the text before it is not in the history."""
         with self._problems(), self._locked():
-            log = self._log()
+            now = self._content(None)[0]
+            log = self._log(now)
             taken_back = {entry["undoes"] for entry in log if "undoes" in entry}
             at = next((n for n in reversed(range(len(log))) if n not in taken_back and "undoes" not in log[n]), None)
             if at is None:
                 raise MemoryProblem("There is no change of the memory to take back.")
-            kept = self.folder / "history" / str(log[at]["before"])
-            return self._replace(self._content(None)[0], kept.read_bytes(), undoes=at)
+            try:
+                kept = (self._history / log[at]["before"]).read_bytes()
+            except FileNotFoundError as error:
+                raise MemoryProblem(
+                    f"The text before the newest change of {NAME} is no longer kept.", "Edit it with /memory."
+                ) from error
+            return self._replace(now, kept, undoes=at)
 
     def _change(self, make: Callable[[bytes], bytes], limit: int | None = MAX_BYTES) -> MemoryChange:
         with self._problems(), self._locked():
@@ -151,26 +159,34 @@ class MemoryFile:
             return self._replace(before, after)
 
     def _replace(self, before: bytes, after: bytes, **noted: Any) -> MemoryChange:
-        history = self.folder / "history"
-        history.mkdir(mode=0o700, exist_ok=True)
-        kept = hashlib.sha256(before).hexdigest()
-        if not (history / kept).exists():
-            _write(history / kept, before)
-        log = self._log()
-        log.append({"before": kept, "after": hashlib.sha256(after).hexdigest(), **noted})
-        _write(history / "log.json", json.dumps(log).encode())
+        self._history.mkdir(mode=0o700, exist_ok=True)
+        log = self._log(before)
+        log.append({"before": self._keep(before), "after": self._keep(after), **noted})
+        _write(self._history / "log.json", json.dumps(log).encode())
         _write(self.path, after)
         return MemoryChange(before.decode("utf-8", "replace"), after.decode("utf-8", "replace"))
 
-    def _log(self) -> list[dict[str, Any]]:
-        """The changes, oldest first. One that is noted but was cut off before the file was replaced changes nothing
-        when it is taken back."""
+    def _keep(self, content: bytes) -> str:
+        """Under its digest in the history; gives the digest."""
+        kept = self._history / _digest(content)
+        if not kept.exists():
+            _write(kept, content)
+        return kept.name
+
+    def _log(self, now: bytes) -> list[dict[str, Any]]:
+        """The changes that led to what the file holds now, oldest first.
+
+        The last one may be an edit from outside, not written down yet. One that was noted and cut off before the file
+        was replaced has one behind it that changed the text back.
+        """
         try:
-            log = json.loads((self.folder / "history" / "log.json").read_bytes())
+            log = json.loads((self._history / "log.json").read_bytes())
         except FileNotFoundError:
             return []
-        if not isinstance(log, list) or not all(isinstance(e, dict) and isinstance(e.get("before"), str) for e in log):
+        if not isinstance(log, list) or not all(_is_change(entry) for entry in log):
             raise ValueError("no list of changes")
+        if log and log[-1]["after"] != _digest(now):
+            log.append({"before": log[-1]["after"], "after": _digest(now)})
         return log
 
     def _content(self, limit: int | None) -> tuple[bytes, int]:
@@ -188,7 +204,9 @@ class MemoryFile:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Each by itself: to the parents that it makes, mkdir gives no mode.
+        for folder in (self.folder.parent, self.folder):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with locked(self.folder / "lock"):
             yield
 
@@ -201,8 +219,16 @@ class MemoryFile:
                 raise MemoryProblem(f"{self.path} is a symbolic link.", "Put the file itself there.") from error
             raise MemoryProblem(f"{self.path} cannot be used: {error.strerror or error}.") from error
         except ValueError as error:
-            log = self.folder / "history" / "log.json"
+            log = self._history / "log.json"
             raise MemoryProblem(f"{log} is damaged ({error}).", "Move it away; the texts beside it stay.") from error
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _is_change(entry: Any) -> bool:
+    return isinstance(entry, dict) and all(isinstance(entry.get(side), str) for side in ("before", "after"))
 
 
 def _write(path: Path, content: bytes) -> None:

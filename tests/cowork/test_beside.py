@@ -14,6 +14,7 @@ from loom.context.usage import Segment
 from loom.cowork.beside import Beside
 from loom.cowork.events import Notice, ToolFinished
 from loom.cowork.project import MAX_FILE_BYTES, find_project
+from loom.cowork.trust import Answer
 from loom.locations import Locations
 from loom.models.choice import ModelChoice
 from loom.models.choosing import choose_model
@@ -138,6 +139,51 @@ async def test_never_is_remembered_and_another_checkout_is_asked_about_anew(
     assert there.standing == "unasked"
     assert locations.trust.stat().st_mode & 0o777 == 0o600
     assert [entry["answer"] for entry in json.loads(locations.trust.read_text()).values()] == ["never"]
+
+
+@pytest.mark.parametrize("answer", ["trusted", "never"])
+async def test_without_a_commit_only_the_same_files_are_the_same_project(
+    tmp_path: Path, locations: Locations, answer: Answer
+) -> None:
+    folder = tmp_path / "sketch"
+    folder.mkdir()
+    (folder / "AGENTS.md").write_text("Use tabs.\n")
+    first = beside(folder, locations)
+    await first.refresh()
+    await first.decide(answer)
+    again = beside(folder, locations)
+    await again.refresh()
+    assert again.standing == answer
+
+    (folder / "AGENTS.md").write_text("Another project.\n")
+    other = beside(folder, locations)
+    assert (await other.refresh()).changed == ()
+    assert other.standing == "unasked" and other.text(200_000).project == ""
+
+    (folder / "AGENTS.md").write_text("Use tabs.\n")
+    (folder / ".loom").mkdir()
+    (folder / ".loom" / "instructions.md").write_text("And one more file.\n")
+    more = beside(folder, locations)
+    await more.refresh()
+    assert more.standing == "unasked"
+
+
+async def test_without_a_commit_a_change_under_the_eyes_of_a_session_is_the_same_project(
+    tmp_path: Path, locations: Locations
+) -> None:
+    folder = tmp_path / "sketch"
+    folder.mkdir()
+    (folder / "AGENTS.md").write_text("Use tabs.\n")
+    near = beside(folder, locations)
+    await near.refresh()
+    await near.decide("trusted")
+    (folder / "AGENTS.md").write_text("Use spaces.\n")
+    assert (await near.refresh()).changed == ("AGENTS.md",)
+    assert "Use spaces." in near.text(200_000).project
+    again = beside(folder, locations)
+    assert (await again.refresh()).changed == () and again.standing == "trusted"
+    (folder / "AGENTS.md").write_text("Use both.\n")
+    assert (await again.refresh()).changed == ("AGENTS.md",) and again.standing == "trusted"
 
 
 async def test_what_cannot_be_read_is_said_and_the_rest_still_is(workspace: Path, locations: Locations) -> None:

@@ -67,6 +67,64 @@ def test_every_change_can_be_taken_back_one_after_the_other(memory: MemoryFile) 
     assert {b"one\n", b"one\ntwo\n", b"one\ntwo\nthree\n", b"one\nthree\n", b"one\ntwo\nfour\n"} <= kept
 
 
+def test_an_edit_from_outside_is_a_change_of_its_own(memory: MemoryFile) -> None:
+    memory.append("model's note")
+    memory.path.write_text("model's note\nmy own line\n")
+    assert memory.undo().after == "model's note\n"
+    assert memory.undo().after == ""
+    with pytest.raises(MemoryProblem, match="no change"):
+        memory.undo()
+    kept = {path.read_bytes() for path in (memory.folder / "history").iterdir()}
+    assert b"model's note\nmy own line\n" in kept
+
+
+def test_an_edit_from_outside_below_another_change_is_found_again(memory: MemoryFile) -> None:
+    memory.append("one")
+    memory.path.write_text("one\nmine\n")
+    memory.append("two")
+    assert [memory.undo().after for _ in range(3)] == ["one\nmine\n", "one\n", ""]
+
+
+def test_an_edit_after_a_change_was_taken_back_stays_apart_from_it(memory: MemoryFile) -> None:
+    memory.append("one")
+    memory.undo()
+    memory.path.write_text("mine\n")
+    assert memory.undo().after == ""
+    with pytest.raises(MemoryProblem, match="no change"):
+        memory.undo()
+
+
+def test_a_file_removed_from_outside_comes_back(memory: MemoryFile) -> None:
+    memory.append("one")
+    memory.path.unlink()
+    assert memory.undo().after == "one\n"
+
+
+def test_nothing_is_taken_back_when_the_text_before_it_is_gone(memory: MemoryFile) -> None:
+    memory.append("one")
+    for text in (memory.folder / "history").iterdir():
+        if text.name != "log.json":
+            text.unlink()
+    memory.path.write_text("mine\n")
+    log = (memory.folder / "history" / "log.json").read_bytes()
+    with pytest.raises(MemoryProblem, match="no longer kept"):
+        memory.undo()
+    assert memory.read().text == "mine\n"
+    assert (memory.folder / "history" / "log.json").read_bytes() == log
+
+
+def test_nobody_else_may_look_whatever_the_umask(memory: MemoryFile) -> None:
+    before = os.umask(0)
+    try:
+        memory.append("one")
+    finally:
+        os.umask(before)
+    folders = [memory.folder.parent, memory.folder, memory.folder / "history"]
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in folders] == [0o700] * 3
+    files = [path for path in memory.folder.rglob("*") if path.is_file()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+
+
 def test_bytes_that_are_no_text_stay_as_they_are(memory: MemoryFile) -> None:
     memory.append("begin")
     memory.path.write_bytes(b"caf\xe9 \xff\n")
