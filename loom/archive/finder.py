@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from loom.archive.faults import unreadable
 from loom.archive.records import Role, SearchPage
+from loom.archive.workspaces import Workspace
 
 if TYPE_CHECKING:
     from loom.archive.search import SearchEngine
@@ -42,7 +43,7 @@ class Finder:
         query: str,
         *,
         session_id: str | None,
-        workspace: str | None,
+        workspace: Workspace | None,
         limit: int,
         roles: Sequence[Role] | None,
         tools: Sequence[str] | None,

@@ -170,7 +170,7 @@ class ArchiveReader:
     ) -> SearchPage:
         """The turns that match best in a session, a workspace or everything, best first; everything that was stored
         before the call is searched. `before` and `after` are moments in ISO 8601."""
-        place = None if workspace is None else (await self._identify(workspace)).path
+        place = None if workspace is None else await self._identify(workspace)
         return await self._finder.search(
             query,
             session_id=session_id,
@@ -195,7 +195,7 @@ class ArchiveReader:
         back what the hit says, by the hit's session and turn."""
         from loom.archive.search.revisions import revisions_of  # imports all of search
 
-        place = None if workspace is None else (await self._identify(workspace)).path
+        place = None if workspace is None else await self._identify(workspace)
         found = tuple(hits)
         return await self._finder.ask(
             lambda c, tails: revisions_of(c, tails, found, query, reading, session_id=session_id, workspace=place)
@@ -207,7 +207,7 @@ class ArchiveReader:
         """Words that are in the scope and spelt nearly like those of the query, the most similar first."""
         from loom.archive.search.nearest import nearest_words  # imports all of search
 
-        place = None if workspace is None else (await self._identify(workspace)).path
+        place = None if workspace is None else await self._identify(workspace)
         return await self._finder.ask(
             lambda c, tails: nearest_words(c, tails, query, session_id=session_id, workspace=place, limit=limit)
         )
@@ -218,7 +218,7 @@ class ArchiveReader:
         """The tools that have a result in the scope, those used most first."""
         from loom.archive.search.values import tools_in  # imports all of search
 
-        place = None if workspace is None else (await self._identify(workspace)).path
+        place = None if workspace is None else await self._identify(workspace)
         return await self._finder.ask(lambda c, tails: tools_in(c, tails, session_id=session_id, workspace=place))
 
     async def find_files(
@@ -232,7 +232,7 @@ class ArchiveReader:
         """Paths that occur in the scope and have the fragment, the likeliest first, in lower case."""
         from loom.archive.search.values import files_in  # imports all of search
 
-        place = None if workspace is None else (await self._identify(workspace)).path
+        place = None if workspace is None else await self._identify(workspace)
         return await self._finder.ask(
             lambda c, tails: files_in(c, tails, fragment, session_id=session_id, workspace=place, limit=limit)
         )

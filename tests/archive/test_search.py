@@ -15,6 +15,7 @@ from loom.archive.records import SearchHit, TurnKind
 from loom.archive.search import SearchEngine
 from loom.archive.search.query import parse
 from loom.archive.search.snippets import snippet_of
+from tests.support.checkout import git, make_checkout
 
 
 async def tell(store: ConversationStore, session: str, *texts: str) -> list[int]:
@@ -366,3 +367,15 @@ async def test_two_engines_index_one_archive_together(store: ConversationStore, 
         await engine.close()
     with closing(sqlite3.connect(store.path)) as reader:
         assert reader.execute("SELECT sum(turns) FROM search_sessions").fetchone() == (150,)
+
+
+async def test_another_checkout_of_the_same_history_is_the_same_workspace(
+    store: ConversationStore, tmp_path: Path
+) -> None:
+    here = make_checkout(tmp_path / "here")
+    git(tmp_path, "clone", "-q", str(here), "there")
+    session = await store.create_session(tmp_path / "there", "offline", "")
+    await store.append_turn(session, "user", "the marmot whistles")
+    page = await store.search("marmot", workspace=here)
+    assert [hit.session_id for hit in page.hits] == [session]
+    assert [listed.id for listed in await store.list_sessions(here)] == [session]

@@ -22,6 +22,7 @@ from loom.archive.search.postings import Postings
 from loom.archive.search.request import Request
 from loom.archive.search.scope import MAX_RANGES, Scope
 from loom.archive.search.tail import Tail, TailCache, read_tail
+from loom.archive.workspaces import Workspace
 
 SESSIONS = 40
 TURNS = 60
@@ -113,7 +114,7 @@ def test_the_turn_that_is_meant_is_found_among_many_with_its_common_words(
 ) -> None:
     given = {
         "all": {},
-        "workspace": {"workspace": f"/w{session % WORKSPACES}"},
+        "workspace": {"workspace": Workspace(f"/w{session % WORKSPACES}", None)},
         "session": {"session_id": f"s{session:03}"},
     }[scope]
     assert first(connection, query, **given) == (f"s{session:03}", turn)
@@ -126,7 +127,7 @@ def test_a_word_that_is_left_out_is_in_no_hit_however_common(connection: sqlite3
 
 
 def test_how_common_a_word_is_is_known_though_it_is_not_read_to_its_end(connection: sqlite3.Connection) -> None:
-    for workspace in (None, "/w1"):
+    for workspace in (None, Workspace("/w1", None)):
         scope = Scope(connection, session_id=None, workspace=workspace, named=None)
         found = Postings(connection, scope, Tail())
         found.read(["server", "zulu"], [])
@@ -137,7 +138,7 @@ def test_how_common_a_word_is_is_known_though_it_is_not_read_to_its_end(connecti
 
 
 def test_a_workspace_is_looked_up_in_stretches_that_hold_all_of_it(connection: sqlite3.Connection) -> None:
-    scope = Scope(connection, session_id=None, workspace="/w1", named=None)
+    scope = Scope(connection, session_id=None, workspace=Workspace("/w1", None), named=None)
     assert len(scope.ranges) <= MAX_RANGES
     assert not scope.is_pure
     keys = connection.execute("SELECT session_id, key FROM search_sessions").fetchall()

@@ -17,6 +17,7 @@ from loom.archive.search.indexer import Indexer
 from loom.archive.search.lookup import search
 from loom.archive.search.request import Request
 from loom.archive.search.tail import TailCache
+from loom.archive.workspaces import Workspace
 
 Answer = TypeVar("Answer")
 
@@ -61,7 +62,7 @@ class SearchEngine:
         query: str,
         *,
         session_id: str | None = None,
-        workspace: str | None = None,
+        workspace: Workspace | None = None,
         limit: int = 10,
         roles: Sequence[str] | None = None,
         tools: Sequence[str] | None = None,

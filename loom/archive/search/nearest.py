@@ -12,6 +12,7 @@ from loom.archive.search.similarity import similarity
 from loom.archive.search.stems import stem
 from loom.archive.search.tail import Tail, TailCache, read_tail
 from loom.archive.search.words import plain_words
+from loom.archive.workspaces import Workspace
 
 LEAST_SIMILARITY = 0.6
 MOST_ASKED = 6
@@ -31,7 +32,7 @@ def nearest_words(
     query: str,
     *,
     session_id: str | None,
-    workspace: str | None,
+    workspace: Workspace | None,
     limit: int = 5,
 ) -> tuple[str, ...]:
     """At most `limit` words as they stand in turns of the scope, the most similar first; of no other session."""

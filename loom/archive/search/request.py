@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from loom.archive.workspaces import Workspace
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -11,7 +13,7 @@ class Request:
 
     query: str
     session_id: str | None = None
-    workspace: str | None = None
+    workspace: Workspace | None = None
     limit: int = 10
     roles: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ from loom.archive.search.scope import Scope
 from loom.archive.search.stopwords import STOP_STEMS
 from loom.archive.search.tail import Column, TailCache, read_tail
 from loom.archive.search.words import cjk_pieces, cjk_runs, names_of, words_of
+from loom.archive.workspaces import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def revisions_of(
     reading: Reading,
     *,
     session_id: str | None,
-    workspace: str | None,
+    workspace: Workspace | None,
 ) -> dict[tuple[str, int], Revision]:
     """The newest revision of each hit that has one, by the hit's session and turn.
 

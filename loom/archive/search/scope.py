@@ -12,6 +12,7 @@ from itertools import accumulate
 
 from loom.archive.search.document import key_of, place_of, turn_of
 from loom.archive.search.index import watermark
+from loom.archive.workspaces import Workspace
 
 _FIRST_TAIL_KEY = 1 << 30
 """Sessions that the index does not know yet get keys from here on, for the length of one search."""
@@ -23,6 +24,9 @@ _SESSION = "SELECT id, reference, title FROM cowork_sessions WHERE id = :id AND 
 _SIZES = (
     "SELECT key, turns, characters FROM search_sessions JOIN cowork_sessions ON id = session_id WHERE {} ORDER BY key"
 )
+_AT_PATH = "workspace_path = :workspace"
+_HERE = f"({_AT_PATH} OR workspace_commit = :commit)"
+"""As the list of sessions has it: another checkout of the same history is the same workspace."""
 _LINE = "SELECT id, reference, title FROM search_sessions JOIN cowork_sessions ON id = session_id WHERE key = ?"
 _TOTAL = "SELECT count(*), coalesce(sum(turns), 0), coalesce(sum(characters), 0) FROM search_sessions"
 
@@ -48,14 +52,16 @@ class Scope:
         connection: sqlite3.Connection,
         *,
         session_id: str | None,
-        workspace: str | None,
+        workspace: Workspace | None,
         named: str | None,
         use_index: bool = True,
     ) -> None:
         self._connection = connection
-        self._bound = {"session": session_id, "workspace": workspace, "named": named}
-        given = {"session": "id = :session", "workspace": "workspace_path = :workspace", "named": _NAMED}
+        place = workspace or Workspace("", None)
+        self._bound = {"session": session_id, "workspace": workspace and place.path, "named": named}
+        given = {"session": "id = :session", "workspace": _HERE if place.commit else _AT_PATH, "named": _NAMED}
         conditions = [sql for name, sql in given.items() if self._bound[name] is not None]
+        self._bound["commit"] = place.commit
         self._condition = " AND ".join(["is_active = 1", *conditions])
         self.session_id = session_id
         """The only session in scope, where it was given."""

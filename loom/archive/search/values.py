@@ -12,6 +12,7 @@ from loom.archive.search.postings import Postings
 from loom.archive.search.scope import Scope
 from loom.archive.search.tail import TailCache, read_tail
 from loom.archive.search.words import fold
+from loom.archive.workspaces import Workspace
 
 MOST_TOOLS = 64
 MOST_COUNTED = 1_000
@@ -28,7 +29,7 @@ _VERSION = re.compile(r"v?\d[\d.]*")
 
 
 def tools_in(
-    connection: sqlite3.Connection, cache: TailCache, *, session_id: str | None, workspace: str | None
+    connection: sqlite3.Connection, cache: TailCache, *, session_id: str | None, workspace: Workspace | None
 ) -> tuple[str, ...]:
     """The tools that have a result in scope, those used most first; as the filter `tool:` takes them."""
     scope = Scope(connection, session_id=session_id, workspace=workspace, named=None)
@@ -50,7 +51,7 @@ def files_in(
     fragment: str,
     *,
     session_id: str | None,
-    workspace: str | None,
+    workspace: Workspace | None,
     limit: int,
 ) -> tuple[str, ...]:
     """Paths that occur in scope and have the fragment, those whose name begins with it first, then the ones that were
