@@ -162,25 +162,20 @@ async def test_notes_too_short_to_be_looked_for_are_not_said_to_be_gone(archive_
     assert "may" in left.why
 
 
-async def test_a_damaged_call_is_purged_and_its_notes_are_named(archive_path: Path) -> None:
+@pytest.mark.parametrize("damaged", [False, True])
+async def test_notes_of_an_answer_that_was_cut_off_are_named(archive_path: Path, damaged: bool) -> None:
     memory = MemoryFile(archive_path.parent / "memory" / "0123456789abcdef")
-    session = await _remember(archive_path, content="- a note that stands in a damaged call")
-    memory.append("- a note that stands in a damaged call")
-    overwrite(archive_path, find_bytes(archive_path, b'[{"id":"c"'), b"[[[[")
-    (left,) = purge(archive_path, session, archive_path.parent).left
-    assert left.path.is_relative_to(archive_path.parent / "memory")
-
-
-async def test_notes_of_an_answer_that_was_cut_off_are_named(archive_path: Path) -> None:
-    memory = MemoryFile(archive_path.parent / "memory" / "0123456789abcdef")
+    memory.append(SECRET)
     store = await ConversationStore.open(archive_path)
     session = await store.create_session(archive_path.parent, "offline", "You are loom.")
-    await store.append_turn(session, "user", "remember it")
     call = {"id": "c", "name": "write_memory", "arguments": {"content": SECRET}}
-    await store.save_draft(Draft(session_id=session, exchange=1, turns=(NewTurn("assistant", tool_calls=[call]),)))
+    cut_off = NewTurn(role="assistant", content=None, tool_calls=[call])
+    await store.save_draft(Draft(session_id=session, exchange=1, turns=(cut_off,)))
     await store.close()
-    memory.append(SECRET)
-    assert [left.path for left in purge(archive_path, session, archive_path.parent).left] == [memory.path]
+    if damaged:
+        overwrite(archive_path, find_bytes(archive_path, b'[{"role":"assistant"'), b"[[[[")
+    (left,) = purge(archive_path, session, archive_path.parent).left
+    assert left.path == (memory.path.parent.parent if damaged else memory.path)
 
 
 async def test_notes_of_a_memory_that_is_gone_are_not_named(archive_path: Path) -> None:
