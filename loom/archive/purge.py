@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
@@ -37,6 +38,14 @@ UNION ALL SELECT json_remove(texts, '$.instructions', '$.tools') FROM manifests 
 """Everything that somebody said in the session. Its instructions and tools are not among it: they are everybody's."""
 
 
+_CALLS = """
+SELECT tool_calls FROM conversation_turns WHERE session_id = :id AND tool_calls IS NOT NULL
+UNION ALL SELECT turns FROM drafts WHERE session_id = :id
+"""
+_NOTING = frozenset({"write_memory", "update_memory"})
+"""Tools whose arguments go into a workspace's memory, a file that outlasts the session."""
+
+
 @dataclass(frozen=True, slots=True)
 class Left:
     """Something of the session that still stands somewhere."""
@@ -61,7 +70,8 @@ class Purged:
 
 def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambda what, done, total: None) -> Purged:
     """Take the session out of the archive, its log, index and backups, and its spooled turns and unsent words out of
-    `home`; then search every file there for what is left of its text.
+    `home`; then search every file there for what is left of its text. Notes that it wrote into a memory belong to the
+    workspace: they stay, and are named.
 
     Blocking. Raises UnknownSession, LeaseHeld (another loom has it open) or WriteFailed: nothing was taken then.
     """
@@ -72,6 +82,7 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
         try:
             leases.acquire(connection, session_id, take_over=False)
             samples = samples_of(_texts(connection, session_id))
+            notes = list(_notes(connection, session_id))
             progress("erasing", 0, 0)
             turns = erase(connection, session_id)
         except (sqlite3.Error, OSError) as error:
@@ -99,7 +110,10 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
     own = [sample for sample in samples if sample not in shared]
     wanted = thinned(own, sum(file.stat().st_size for file in files))
     traces, unread = look(files, wanted)
-    left += [Left(trace.path, _why(trace, archive)) for trace in traces]
+    memory = home / "memory"
+    left += _left_in_memory(memory, notes)
+    named = {entry.path for entry in left}
+    left += [Left(trace.path, _why(trace, archive, memory)) for trace in traces if trace.path not in named]
     left += [Left(file, "this file could not be read") for file in unread]
     if shared:
         left.append(Left(archive, f"{len(shared)} pieces of the text stand in other sessions (a fork, a quotation)"))
@@ -150,6 +164,53 @@ def _texts(connection: sqlite3.Connection, session_id: str) -> Iterator[str]:
                 yield text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     finally:
         connection.text_factory = str
+
+
+def _notes(connection: sqlite3.Connection, session_id: str) -> Iterator[str]:
+    """What the session had written into a memory, and what it had replaced there."""
+    connection.text_factory = lenient
+    try:
+        for (text,) in connection.execute(_CALLS, {"id": session_id}):
+            if any(name in text for name in _NOTING):
+                yield from _noted(text)
+    finally:
+        connection.text_factory = str
+
+
+def _noted(text: str) -> Iterator[str]:
+    """The arguments of those calls, or of the calls of those turns, that note something."""
+    try:
+        entries = json.loads(text)
+    except (ValueError, RecursionError):
+        # Damage must not keep anybody from purging it: then it may all have been noted.
+        yield text
+        return
+    for entry in entries:
+        for call in [entry] if "name" in entry else entry.get("tool_calls") or ():
+            if call.get("name") in _NOTING:
+                arguments = call.get("arguments")
+                values = arguments.values() if isinstance(arguments, dict) else [arguments]
+                yield from (value for value in values if isinstance(value, str))
+
+
+def _left_in_memory(memory: Path, notes: list[str]) -> Iterator[Left]:
+    """The files of the memory in which the session's notes still stand; the folder, where that cannot be known: they
+    may be too short to be looked for, or too many."""
+    files = sorted(_files(memory))
+    if not notes or not files:
+        return
+    # By line as well: what stands around a line may have been changed since.
+    samples = samples_of(text for note in notes for text in (note, *note.splitlines()))
+    wanted = thinned(samples, sum(file.stat().st_size for file in files))
+    traces, _ = look(files, wanted)
+    for trace in traces:
+        yield Left(trace.path, _NOTED_BEFORE if trace.path.parent.name == "history" else _NOTED)
+    if not traces or len(wanted) < len(samples):
+        yield Left(memory, "notes that the session wrote may stand here, where no search finds them: see /memory")
+
+
+_NOTED = "notes that the session wrote stand here: take them out with /memory"
+_NOTED_BEFORE = "the memory's history has notes that the session wrote: delete the file if they should go too"
 
 
 def _clean(
@@ -207,7 +268,9 @@ def _files(folder: Path) -> Iterable[Path]:
     return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
-def _why(trace: Trace, archive: Path) -> str:
+def _why(trace: Trace, archive: Path, memory: Path) -> str:
+    if trace.path.is_relative_to(memory):
+        return "text of the session stands here, in the notes or their history: see /memory"
     if trace.path.parent == archive.parent / "exports":
         return "an exported session has the text: delete the file if it should go too"
     if trace.path.name.startswith(archive.name):

@@ -12,7 +12,8 @@ from loom.archive.check import check
 from loom.archive.purge import purge
 from loom.archive.spool import Spool
 from loom.archive.unsent import Unsent
-from tests.support.damage import find_bytes
+from loom.tools.memory_file import MemoryFile
+from tests.support.damage import find_bytes, overwrite
 
 SECRET = "the passphrase is Quetzalcoatl-Vermilion-7731"
 
@@ -109,6 +110,77 @@ async def test_files_that_only_a_person_may_delete_are_named(archive_path: Path)
     left = {left.path.name: left.why for left in purge(archive_path, doomed, archive_path.parent).left}
     assert "exported" in left["session.md"]
     assert "could not be reached" in left["broken.db"]
+
+
+async def _remember(path: Path, **arguments: str) -> str:
+    """A session that noted something by a call, beside a user's words that say nothing of it."""
+    store = await ConversationStore.open(path)
+    try:
+        session = await store.create_session(path.parent, "offline", "You are loom.")
+        await store.append_turn(session, "user", "remember it")
+        name = "update_memory" if "old_text" in arguments else "write_memory"
+        call = {"id": "c", "name": name, "arguments": arguments}
+        await store.append_turn(session, "assistant", None, tool_calls=[call])
+        return session
+    finally:
+        await store.close()
+
+
+async def test_notes_that_the_session_wrote_are_named_with_their_history(archive_path: Path) -> None:
+    memory = MemoryFile(archive_path.parent / "memory" / "0123456789abcdef")
+    memory_of_others = MemoryFile(archive_path.parent / "memory" / "fedcba9876543210")
+    note = f"# Berlin\n- {SECRET}"
+    session = await _remember(archive_path, content=note)
+    memory.append("An earlier note of another session.")
+    memory.append(note)
+    memory.replace("# Berlin", "# Hamburg and all that is there")
+    memory_of_others.append("What was noted about another workspace altogether.")
+    left = {left.path: left.why for left in purge(archive_path, session, archive_path.parent).left}
+    with_secret = {file for file in memory.folder.rglob("*") if file.is_file() and find_bytes(file, b"Quetz") >= 0}
+    assert len(with_secret) == 2
+    assert set(left) == with_secret
+    assert "/memory" in left[memory.path]
+    assert "history" in left[(with_secret - {memory.path}).pop()]
+
+
+async def test_what_the_session_corrected_in_the_notes_is_named(archive_path: Path) -> None:
+    memory = MemoryFile(archive_path.parent / "memory" / "0123456789abcdef")
+    session = await _remember(archive_path, old_text="The depot is closed.", new_text=f"It opens with {SECRET}.")
+    memory.append("Of the depots: The depot is closed.")
+    memory.replace("The depot is closed.", f"It opens with {SECRET}.")
+    left = [left.path for left in purge(archive_path, session, archive_path.parent).left]
+    assert memory.path in left
+    assert len(left) == 2
+
+
+async def test_notes_too_short_to_be_looked_for_are_not_said_to_be_gone(archive_path: Path) -> None:
+    memory = MemoryFile(archive_path.parent / "memory" / "0123456789abcdef")
+    session = await _remember(archive_path, content="- PIN 7731")
+    memory.append("- PIN 7731")
+    (left,) = purge(archive_path, session, archive_path.parent).left
+    assert left.path == archive_path.parent / "memory"
+    assert "may" in left.why
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+async def test_notes_of_an_answer_that_was_cut_off_are_named(archive_path: Path, damaged: bool) -> None:
+    memory = MemoryFile(archive_path.parent / "memory" / "0123456789abcdef")
+    memory.append(SECRET)
+    store = await ConversationStore.open(archive_path)
+    session = await store.create_session(archive_path.parent, "offline", "You are loom.")
+    call = {"id": "c", "name": "write_memory", "arguments": {"content": SECRET}}
+    cut_off = NewTurn(role="assistant", content=None, tool_calls=[call])
+    await store.save_draft(Draft(session_id=session, exchange=1, turns=(cut_off,)))
+    await store.close()
+    if damaged:
+        overwrite(archive_path, find_bytes(archive_path, b'[{"role":"assistant"'), b"[[[[")
+    (left,) = purge(archive_path, session, archive_path.parent).left
+    assert left.path == (memory.path.parent.parent if damaged else memory.path)
+
+
+async def test_notes_of_a_memory_that_is_gone_are_not_named(archive_path: Path) -> None:
+    session = await _remember(archive_path, content=f"- {SECRET}")
+    assert purge(archive_path, session, archive_path.parent).left == ()
 
 
 async def test_a_session_that_is_open_elsewhere_is_not_purged(archive_path: Path) -> None:
