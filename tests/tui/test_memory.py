@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,6 +61,48 @@ async def test_the_memory_is_read_edited_and_taken_back(
         assert len(seat.app.screen.query(TextView)) == 1
         await seat.pilot.press("escape")
         assert isinstance(seat.app.screen, ChatScreen)
+
+
+async def test_an_edited_text_that_cannot_be_stored_is_kept_and_named(
+    locations: Locations, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "editor.sh"
+    script.write_text('#!/bin/sh\necho "many minutes of writing" >> "$1"\n')
+    script.chmod(0o700)
+    monkeypatch.setenv("VISUAL", str(script))
+    lying = tmp_path / "lying"
+    lying.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(lying))
+    async with seated(locations, workspace) as seat:
+        monkeypatch.setattr(seat.app, "suspend", _handed_over)
+        await seat.ready()
+        service = seat.chat.service
+        assert service is not None
+        folder = service.beside.memory_file().folder
+        folder.mkdir(parents=True)
+        (folder / "history").write_text("in the way of every write")
+        await seat.say("/memory")
+        await seat.until(lambda: isinstance(seat.app.screen, MemoryScreen))
+        await seat.pilot.press("e")
+        await seat.until(lambda: "cannot be used" in said(seat) and "What you wrote is in" in said(seat))
+        (kept,) = lying.glob("*/MEMORY.md")
+        assert kept.read_text() == "many minutes of writing\n"
+        assert str(kept) in said(seat)
+        assert await service.beside.read_memory() == b""
+
+        (folder / "history").unlink()
+        script.write_text(script.read_text() + "exit 3\n")
+        await seat.pilot.press("e")
+        await seat.until(lambda: "ended with 3" in said(seat))
+        (second,) = set(lying.glob("*/MEMORY.md")) - {kept}
+        assert str(second) in said(seat)
+        assert await service.beside.read_memory() == b""
+
+        script.write_text(script.read_text().removesuffix("exit 3\n"))
+        await seat.pilot.press("e")
+        await seat.until(lambda: "bytes" in str(seat.app.screen.query_one(".title").render()))
+        assert await service.beside.read_memory() == b"many minutes of writing\n"
+        assert set(lying.glob("*/MEMORY.md")) == {kept, second}, "only what is stored is cleared away"
 
 
 async def asked(seat: Seat) -> TrustScreen:

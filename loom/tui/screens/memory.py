@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import ClassVar
 
@@ -15,11 +16,13 @@ from textual.widgets import Footer, Static
 
 from loom.errors import LoomError
 from loom.text import show_line
-from loom.tui.editing import edit
+from loom.tui.editing import Edited, TextKept, edit
 from loom.tui.service import ChatService
 from loom.tui.widgets.text_view import TextView
 
 NAME = "MEMORY.md"
+KEPT_SECONDS = 86_400.0
+"""An error that names where lost words lie stands until it is clicked away, or for a day."""
 
 
 class MemoryScreen(ModalScreen[None]):
@@ -89,15 +92,33 @@ class MemoryScreen(ModalScreen[None]):
         try:
             before = await self._service.beside.read_memory()
             with self.app.suspend():
-                after = edit(before, NAME, os.environ)
+                edited = edit(before, NAME, os.environ)
             self.app.refresh(layout=True)
-            if after != before:
-                await self._keep(after, before)
+            await self._store(edited, before)
             await self._show()
         except SuspendNotSupported:
             self.notify("This terminal cannot be handed to an editor.", severity="error", markup=False)
+        except TextKept as error:
+            self.notify(show_line(str(error), 1_000), severity="error", markup=False, timeout=KEPT_SECONDS)
         except LoomError as error:
             self.notify(str(error), severity="error", markup=False, timeout=15)
+
+    async def _store(self, edited: Edited, before: bytes) -> None:
+        """Keep the edited text; until it is stored its file lies where the person is told, however this ends."""
+        stored = edited.content == before
+        try:
+            if not stored:
+                await self._keep(edited.content, before)
+                stored = True
+        finally:
+            if not stored:
+                self.app.notify(
+                    f"What you wrote is in {show_line(os.fspath(edited.path), 1_000)}",
+                    severity="error",
+                    markup=False,
+                    timeout=KEPT_SECONDS,
+                )
+        await asyncio.to_thread(edited.discard)
 
     async def _keep(self, after: bytes, before: bytes) -> None:
         """Write the edited text. When another loom changed the file meanwhile, that change is kept in the history."""
