@@ -108,6 +108,7 @@ class CoworkSession:
         self._closing = False
         self._moving: asyncio.Task[None] | None = None
         self._held = False  # a message waits until somebody tries again
+        self._unanswered: Turn | None = None  # a stored prompt whose exchange waits for a retry
 
     def _listener(self, event: Event) -> None:
         if isinstance(event, UsageChanged):
@@ -330,7 +331,8 @@ class CoworkSession:
         # The state that goes with the exchange knows its prompt: a constraint holds from the answer to it on.
         self._listener(StateChanged(self.state))
         try:
-            await self._look_around(engine)
+            if not await self._is_ready(engine, prompt):
+                return
             result = await engine.run(prompt, self.state_yaml(), self.session)
         except asyncio.CancelledError:
             self._listener(ExchangeEnded(prompt.exchange, Outcome.INTERRUPTED))
@@ -339,16 +341,25 @@ class CoworkSession:
         self._measure()
         self._listener(ExchangeEnded(prompt.exchange, result.outcome, result.error))
 
-    async def _look_around(self, engine: Engine) -> None:
-        """Let the exchange begin with the memory, the project's instructions and the pins as they are now."""
-        changed = self._take_beside(engine, await self.beside.refresh())
+    async def _is_ready(self, engine: Engine, prompt: Turn) -> bool:
+        """Whether the prompt can be answered now; else it waits for a retry."""
         try:
-            if changed:
-                note = NewTurn(role="system", kind=TurnKind.NOTE, content=changed_words(changed))
-                await self._recorder.store([note])
+            await self._look_around(engine)
+        except NotSaved as error:
+            self._unanswered = prompt
+            self._listener(ExchangeEnded(prompt.exchange, Outcome.FAILED, str(error)))
+            return False
+        return True
+
+    async def _look_around(self, engine: Engine) -> None:
+        """Let the exchange begin with the memory, the project's instructions and the pins as they are now. Raises
+        NotSaved: with something unsaved nothing is sent."""
+        changed = self._take_beside(engine, await self.beside.refresh())
+        if changed:
+            note = NewTurn(role="system", kind=TurnKind.NOTE, content=changed_words(changed))
+            await self._recorder.store([note])
+        try:
             await self._board.show(engine)
-        except NotSaved:
-            pass  # announced, and the note kept, by the recorder; the exchange ends at its first turn
         except LoomError as error:
             self._listener(Notice("warning", f"Not every pin could be read: {error}"))
 
@@ -402,10 +413,11 @@ class CoworkSession:
             return
         self._listener(Notice("information", f"Saved: {len(stored)} turns."))
         await self._settle_state()
-        last = stored[-1]
-        if last.role == "user" and self._engine is not None and not self.busy:
+        prompt = self._unanswered or (stored[-1] if stored[-1].role == "user" else None)
+        if prompt is not None and self._engine is not None and not self.busy:
+            self._unanswered = None
             self._engine.begin()
-            self._running = asyncio.ensure_future(self._answer(self._engine, last))
+            self._running = asyncio.ensure_future(self._answer(self._engine, prompt))
             self._running.add_done_callback(self._after_run)
             return
         if self._engine is not None and self.session_id is not None:

@@ -61,11 +61,12 @@ async def start(bench: Workbench, workspace: Path) -> AsyncIterator[Start]:
         resume: str | None = None,
         choice: ModelChoice | None = None,
         on: Workbench | None = None,
+        trust_project: bool = False,
     ) -> Talk:
         heard = Listening()
         used = on or bench
         chosen = choice or choose_model("offline", used.settings)
-        session = CoworkSession(used, workspace, chosen, listener=heard.take)
+        session = CoworkSession(used, workspace, chosen, listener=heard.take, trust_project=trust_project)
         if resume is not None:
             await session.resume(resume)
         await session.prepare()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -127,3 +128,25 @@ async def test_what_could_not_be_saved_is_there_after_a_restart(
     third = await Workbench.open(bench.locations, bench.settings)
     assert third.spool.waiting() == []
     await third.close()
+
+
+async def test_with_a_note_unsaved_nothing_is_sent_until_it_is_saved(
+    start: Start, bench: Workbench, workspace: Path, provider: ScriptedProvider
+) -> None:
+    (workspace / "AGENTS.md").write_text("Use tabs.\n")
+    provider.add(Reply(Text("Hello.")), Reply(Text("Yes.")))
+    talk = await start(choice=chat(), trust_project=True)
+    await talk.say("Hello?")
+    (workspace / "AGENTS.md").write_text("Use blanks.\n")
+    refusal = "WHEN NEW.kind = 'note' BEGIN SELECT RAISE(ABORT, 'no room'); END"
+    await bench.store._access.write(
+        lambda c: c.execute(f"CREATE TRIGGER full BEFORE INSERT ON conversation_turns {refusal}")
+    )
+    await talk.say("Still there?")
+    assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.FAILED and talk.heard.of(SaveFailed)
+    assert len(provider.requests) == 1
+    await bench.store._access.write(lambda c: c.execute("DROP TRIGGER full"))
+    await talk.session.retry_save()
+    await talk.heard.until(ExchangeEnded, lambda e: e.outcome is Outcome.COMPLETE and e.exchange == 2)
+    said = [t.content for t in await talk.session.transcript() if t.kind is TurnKind.TEXT]
+    assert said == ["Hello?", "Hello.", "Still there?", "Yes."]
