@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from loom.text import split_attached
+
 MAX_SENTENCE_CHARS = 1_000
 """Nobody types a longer sentence; what is longer was pasted."""
 
@@ -74,13 +76,12 @@ class Sentence:
 def sentences(message: str) -> Iterator[Sentence]:
     """The sentences that the person wrote, in order.
 
-    Left out: fenced and indented code, `>` quotes, diffs, tracebacks, log lines, compiler messages, tables.
+    Left out: attached files, fenced and indented code, `>` quotes, diffs, tracebacks, log lines, compiler messages,
+    tables.
     Of a very long message only the first and the last 50,000 characters are read: what lies between was
     pasted.
     """
-    if len(message) > _MAX_TEXT_CHARS:
-        half = _MAX_TEXT_CHARS // 2
-        message = f"{message[:half]}\n\n{message[-half:]}"
+    message = _read_part(message)
     for paragraph in _joined(_own_lines(message)):
         yield from _split(paragraph)
 
@@ -88,11 +89,18 @@ def sentences(message: str) -> Iterator[Sentence]:
 def own_words(message: str) -> str:
     """What `sentences` reads of a message, in its own case: a line for each paragraph, every quoted character
     replaced."""
-    if len(message) > _MAX_TEXT_CHARS:
-        half = _MAX_TEXT_CHARS // 2
-        message = f"{message[:half]}\n\n{message[-half:]}"
+    message = _read_part(message)
     paragraphs = (_QUOTED.sub(lambda quoted: _HOLE * len(quoted[0]), text) for text in _joined(_own_lines(message)))
     return "\n".join(paragraphs)
+
+
+def _read_part(message: str) -> str:
+    """Without the files that went along, and of what is very long the ends."""
+    message, _ = split_attached(message)
+    if len(message) <= _MAX_TEXT_CHARS:
+        return message
+    half = _MAX_TEXT_CHARS // 2
+    return f"{message[:half]}\n\n{message[-half:]}"
 
 
 def _own_lines(message: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 
-from loom.text import storable
+from loom.text import split_attached, storable, with_attached
 from loom.tools.file_kinds import encoding_of, kind_of, size_in_words
 from loom.tools.outcome import ToolFailure
 from loom.tools.paths import Place, Workspace
@@ -31,7 +31,6 @@ _MENTION = re.compile(r"(?<!\S)@(?:\"([^\"\n]+)\"|([^\s\"@]\S*))")
 _AFTER = ".,;:!?)]}'"
 """What may stand right behind a path and belongs to the sentence."""
 _HEAD = "[attached: "
-_ATTACHED = re.compile(r"\n\n\[attached: [^\n]*\](?:\n`{3,}\n|\n\n|\Z)")
 
 
 class Mentions:
@@ -59,7 +58,7 @@ class Mentions:
         if left := places[MAX_FILES:]:
             names = ", ".join(place.shown for place in left)
             blocks.append(f"{_HEAD}not {names}: at most {MAX_FILES} files go along with a message]")
-        return "\n\n".join((message, *blocks))
+        return with_attached(message, "\n\n".join(blocks)) if blocks else message
 
     def _named(self, message: str) -> Iterator[Place]:
         for quoted, plain in _MENTION.findall(message):
@@ -108,14 +107,12 @@ def _beginning(data: bytes, encoding: str) -> tuple[str, bool]:
 
 def without_files(message: str) -> str:
     """What the person wrote, without what was attached."""
-    found = _ATTACHED.search(message)
-    return message[: found.start()] if found else message
+    return split_attached(message)[0]
 
 
 def attached_files(message: str) -> list[str]:
     """The lines that say what was attached: `[attached: src/auth.py, 26 bytes]`."""
-    behind = message[len(without_files(message)) :]
-    return [line for line in _unfenced(behind.split("\n")) if line.startswith(_HEAD)]
+    return [line for line in _unfenced(split_attached(message)[1].split("\n")) if line.startswith(_HEAD)]
 
 
 def _unfenced(lines: Sequence[str]) -> Iterator[str]:
