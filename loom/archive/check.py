@@ -1,12 +1,14 @@
 """Looks an archive over: does the file hold together, is every text what was stored, can it go on like this?
 
-Nothing is changed. What is wrong is a finding, in words; what is only worth knowing is a remark.
+Nothing is changed. What is wrong is a finding, in words; what could not be looked at may be sound or not; what is only
+worth knowing is a remark.
 """
 
 from __future__ import annotations
 
 import shutil
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from pathlib import Path
 
 from loom.archive.chains import Chain, Progress, follow_chains, lenient
 from loom.archive.database import connect, pragma, require_file
-from loom.archive.errors import ArchiveError, ArchiveUnavailable
+from loom.archive.errors import ArchiveDamaged, ArchiveError, ArchiveUnavailable
 from loom.archive.faults import RECOVER
 from loom.archive.leases import Leases
 from loom.archive.migrations import MIGRATIONS
@@ -26,6 +28,18 @@ LOW_SPACE = 200_000_000
 _SHOWN = 20
 _STEPS = 200_000
 """Instructions of SQLite's machine between two calls of the progress function."""
+
+_OUT_OF_REACH = frozenset(
+    {
+        sqlite3.SQLITE_AUTH,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_READONLY,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +57,37 @@ class CheckReport:
     """What a check saw."""
 
     path: Path
-    sessions: int
-    turns: int
+    sessions: int | None
+    turns: int | None
+    """None where they could not be counted."""
     size: int
     """Bytes of the database and its log."""
     checked: tuple[str, ...]
     """The parts that were looked at, in order; one that could not be is missing."""
     findings: tuple[Finding, ...]
+    unseen: tuple[str, ...]
+    """What could not be looked into, and why: it may be sound or damaged."""
     remarks: tuple[str, ...]
 
     @property
     def sound(self) -> bool:
-        return not self.findings
+        """Everything was seen, and nothing is wrong."""
+        return not self.findings and not self.unseen
 
 
 def check(path: Path, *, quick: bool = False, progress: Progress = lambda what, done, total: None) -> CheckReport:
     """Look the archive at `path` over; `quick` leaves out the chains and the comparison of indexes with tables.
 
-    Blocking; a second or so for 100,000 turns. Raises ArchiveUnavailable if there is no archive at all; everything
-    else that is wrong is a finding.
+    Blocking; a second or so for 100,000 turns. Raises ArchiveUnavailable if there is no archive at all, or its folder
+    cannot be entered; everything else that is wrong is a finding.
     """
     path = path.absolute()
-    if not path.exists():
-        raise ArchiveUnavailable(f"There is no archive at {path}.")
+    try:
+        path.stat()
+    except FileNotFoundError as error:
+        raise ArchiveUnavailable(f"There is no archive at {path}.") from error
+    except OSError as error:
+        raise ArchiveUnavailable(f"The archive {path} cannot be reached: {error.strerror}.") from error
     return _Check(path, quick, progress).run()
 
 
@@ -76,20 +98,24 @@ class _Check:
         self._progress = progress
         self._checked: list[str] = []
         self._findings: list[Finding] = []
+        self._unseen: list[str] = []
         self._remarks: list[str] = []
-        self._sessions = self._turns = 0
+        self._sessions: int | None = None
+        self._turns: int | None = None
 
     def run(self) -> CheckReport:
         # Before the database is opened: opening takes the files from others where it can.
-        self._findings += _permissions(self._path)
-        self._checked.append("permissions")
+        self._permissions()
         try:
             require_file(self._path)
             with closing(connect(self._path, readonly=True)) as connection:
                 connection.text_factory = lenient
                 self._look(connection)
         except ArchiveError as error:
-            self._found("structure", error.what, error.todo)
+            if _is_out_of_reach(error):
+                self._unseen.append(str(error))
+            else:
+                self._found("structure", error.what, error.todo)
         except sqlite3.Error as error:
             self._found("structure", f"The file cannot be read to its end ({error}).", RECOVER)
         self._surroundings()
@@ -100,11 +126,27 @@ class _Check:
             size=sum(file.stat().st_size for file in _files(self._path)),
             checked=tuple(self._checked),
             findings=tuple(self._findings),
+            unseen=tuple(self._unseen),
             remarks=tuple(self._remarks),
         )
 
     def _found(self, part: str, what: str, todo: str = "") -> None:
         self._findings.append(Finding(part, what, todo))
+
+    def _permissions(self) -> None:
+        """Files of loom's home that others can use."""
+        home = self._path.parent
+        searched = [home / "backups", home / "spool"]
+        for place in [home, *_files(self._path), home / "exports", home / "leases", *searched]:
+            try:
+                self._findings += _open_to_others(place)
+                if place in searched and place.is_dir():
+                    for file in sorted(place.iterdir()):
+                        self._findings += _open_to_others(file)
+            except OSError as error:
+                self._unseen.append(f"{place} cannot be looked into: {error.strerror}.")
+        if not self._unseen:
+            self._checked.append("permissions")
 
     def _look(self, connection: sqlite3.Connection) -> None:
         if int(pragma(connection, "user_version")) > len(MIGRATIONS):
@@ -202,14 +244,19 @@ class _Check:
     def _leases(self, connection: sqlite3.Connection) -> None:
         leases = Leases(self._path.parent / "leases")
         for session, reference in connection.execute("SELECT id, reference FROM cowork_sessions").fetchall():
-            holder = leases.holder(session)
+            try:
+                holder = leases.holder(session)
+            except OSError as error:
+                self._unseen.append(f"Who has sessions open cannot be looked up: {error.strerror}.")
+                break
             if holder is not None:
                 self._remarks.append(
                     f"Session {reference} is open in process {holder.pid} on {holder.host}, since {holder.since}."
                 )
+        else:
+            self._checked.append("leases")
         if connection.execute("SELECT 1 FROM purging").fetchone() is not None:
             self._found("structure", "A purge was cut off half way.", "Run `loom purge` for that session again.")
-        self._checked.append("leases")
 
     def _surroundings(self) -> None:
         free = shutil.disk_usage(self._path.parent).free
@@ -259,12 +306,21 @@ def _files(path: Path) -> list[Path]:
     return [file for name in names if (file := path.with_name(name)).exists()]
 
 
-def _permissions(path: Path) -> Iterator[Finding]:
-    """Files of loom's home that others can read."""
-    folders = [path.parent, *(path.parent / name for name in ("backups", "spool", "exports", "leases"))]
-    inside = (file for folder in folders[1:3] if folder.is_dir() for file in folder.iterdir() if file.is_file())
-    for place in [*(folder for folder in folders if folder.is_dir()), *_files(path), *inside]:
-        mode = place.stat().st_mode & 0o777
-        if mode & 0o077:
-            wanted = "700" if place.is_dir() else "600"
-            yield Finding("permissions", f"{place} can be used by others (mode {mode:03o}).", f"chmod {wanted} {place}")
+def _open_to_others(place: Path) -> Iterator[Finding]:
+    """Raises OSError if it is there and cannot be looked at."""
+    try:
+        status = place.stat()
+    except FileNotFoundError:
+        return
+    mode = stat.S_IMODE(status.st_mode)
+    if mode & 0o077:
+        wanted = "700" if stat.S_ISDIR(status.st_mode) else "600"
+        yield Finding("permissions", f"{place} can be used by others (mode {mode:03o}).", f"chmod {wanted} {place}")
+
+
+def _is_out_of_reach(error: ArchiveError) -> bool:
+    """Whether it says nothing about what is in the file: that may not be read here and now."""
+    if isinstance(error, ArchiveDamaged) or not isinstance(error, ArchiveUnavailable):
+        return False
+    code = getattr(error.__cause__, "sqlite_errorcode", None)
+    return code is None or code & 0xFF in _OUT_OF_REACH

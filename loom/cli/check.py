@@ -15,10 +15,14 @@ from loom.text import show_line
 
 
 def run(parsed: argparse.Namespace) -> int:
-    """Print what was found; 1 when something is wrong."""
+    """Print what was found; 1 when something is wrong or could not be looked into."""
     archive = find_locations().archive
-    if not archive.exists():
-        raise LoomError(f"There is no archive at {archive} yet: nothing to check.")
+    try:
+        archive.stat()
+    except FileNotFoundError as error:
+        raise LoomError(f"There is no archive at {archive} yet: nothing to check.") from error
+    except OSError as error:
+        raise LoomError(f"The archive {archive} cannot be reached: {error.strerror}.") from error
     if parsed.reindex:
         with shown_progress() as progress:
             turns = reindex(archive, progress)
@@ -31,14 +35,22 @@ def run(parsed: argparse.Namespace) -> int:
 
 def _as_text(report: CheckReport) -> str:
     size = f"{report.size / 1_000_000:.1f} MB"
-    lines = [f"{report.path}: {report.sessions:,} sessions, {report.turns:,} turns, {size}"]
+    counted = "" if report.turns is None else f"{report.sessions:,} sessions, {report.turns:,} turns, "
+    lines = [f"{report.path}: {counted}{size}"]
     wrong = {finding.part for finding in report.findings}
     lines.append("  ".join(f"{part} {'WRONG' if part in wrong else 'ok'}" for part in report.checked))
     for finding in report.findings:
         lines.append(f"{finding.part}: {show_line(f'{finding.what} {finding.todo}'.strip(), 1000)}")
+    lines += [f"not seen: {show_line(unseen, 1000)}" for unseen in report.unseen]
     lines += [f"note: {show_line(remark, 1000)}" for remark in report.remarks]
-    lines.append("Everything is in order." if report.sound else f"{len(report.findings)} things are wrong.")
+    lines.append(_in_short(report))
     return "\n".join(lines)
+
+
+def _in_short(report: CheckReport) -> str:
+    if report.findings:
+        return f"{len(report.findings)} things are wrong." if len(report.findings) > 1 else "1 thing is wrong."
+    return "Not everything could be looked into." if report.unseen else "Everything is in order."
 
 
 def _as_json(report: CheckReport) -> str:

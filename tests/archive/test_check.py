@@ -152,3 +152,59 @@ async def test_progress_is_told(archive_path: Path) -> None:
     seen: list[tuple[str, int, int]] = []
     check(archive_path, progress=lambda what, done, total: seen.append((what, done, total)))
     assert ("following the digest chains", 2_000, 2_500) in seen
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root looks into everything")
+@pytest.mark.parametrize("mode", [0, 0o400])
+async def test_a_folder_that_may_not_be_looked_into_is_no_damage(archive_path: Path, mode: int) -> None:
+    await _filled(archive_path)
+    backups = archive_path.parent / "backups"
+    backups.mkdir(mode=0o700)
+    (backups / "old.db").touch(mode=0o600)
+    backups.chmod(mode)
+    try:
+        report = check(archive_path)
+    finally:
+        backups.chmod(0o700)
+    assert report.findings == ()
+    assert report.unseen == (f"{backups} cannot be looked into: Permission denied.",)
+    assert not report.sound
+    assert "permissions" not in report.checked
+    assert (report.sessions, report.turns) == (1, 40)
+
+
+async def test_leases_that_cannot_be_looked_up_are_no_damage(archive_path: Path) -> None:
+    await _filled(archive_path)
+    leases = archive_path.parent / "leases"
+    leases.mkdir(mode=0o700)
+    with closing(connect(archive_path)) as connection:
+        (session,) = connection.execute("SELECT id FROM cowork_sessions").fetchone()
+    (leases / f"{session}.lease").touch(mode=0o600)
+    (leases / "lock").symlink_to(leases / "lock")
+    report = check(archive_path)
+    assert report.findings == ()
+    assert "Who has sessions open cannot be looked up" in report.unseen[0]
+    assert "leases" not in report.checked
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+async def test_an_archive_that_may_only_be_read_is_not_called_damaged(archive_path: Path) -> None:
+    await _filled(archive_path)
+    archive_path.chmod(0o400)
+    archive_path.parent.chmod(0o500)
+    try:
+        report = check(archive_path)
+    finally:
+        archive_path.parent.chmod(0o700)
+    assert report.findings == ()
+    assert "may not write" in report.unseen[0]
+    assert (report.sessions, report.turns) == (None, None)
+
+
+def test_a_folder_that_leads_to_itself_is_named(archive_path: Path) -> None:
+    archive_path.parent.mkdir(mode=0o700)
+    archive_path.touch(mode=0o600)
+    backups = archive_path.parent / "backups"
+    backups.symlink_to(backups)
+    (unseen,) = check(archive_path).unseen
+    assert f"{backups} cannot be looked into" in unseen

@@ -45,6 +45,15 @@ def test_check_says_that_all_is_well_and_then_what_is_not(home: Path) -> None:
     assert loom("check", "--quick", home=home).returncode == 0
 
 
+def test_check_keeps_what_it_could_not_see_apart_from_damage(home: Path) -> None:
+    (home / "backups").symlink_to(home / "backups")
+    done = loom("check", home=home)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert f"not seen: {home / 'backups'} cannot be looked into" in done.stdout
+    assert "WRONG" not in done.stdout
+    assert done.stdout.splitlines()[-1] == "Not everything could be looked into."
+
+
 def test_backup_then_recover_gives_the_turns_back(home: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
     done = loom("backup", str(copy), home=home)
