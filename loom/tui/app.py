@@ -20,6 +20,7 @@ from loom.archive.errors import AmbiguousReference, LeaseHeld, UnknownReference
 from loom.archive.records import Session
 from loom.archive.unsent import Unsent
 from loom.config import Settings
+from loom.cowork.events import Event, QueueChanged
 from loom.cowork.past_requests import PastRequests
 from loom.errors import LoomError
 from loom.locations import Locations
@@ -253,7 +254,7 @@ class LoomApp(LoomLook):
         if session is None or self._keeper is None or not chat.is_attached:
             return
         try:
-            await self._keeper.keep(session.session_id, chat.draft)
+            await self._keeper.keep(session.session_id, joined(session.sending, chat.draft))
         except OSError as error:
             if not self._draft_failed:
                 self._draft_failed = True
@@ -295,7 +296,7 @@ class LoomApp(LoomLook):
         wanted = target if isinstance(target, OpenSession) else None
         session = await opener.open(
             wanted.session_id if wanted is not None else None,
-            chat.receive,
+            lambda event: self._hear(chat, event),
             read_only=wanted is not None and wanted.read_only,
         )
         if session is None:
@@ -310,6 +311,11 @@ class LoomApp(LoomLook):
             chat.say("Open to read only. /sessions lists it, to go on with it.")
         await self._ask_about_project(session)
         return True
+
+    def _hear(self, chat: ChatScreen, event: Event) -> None:
+        chat.receive(event)
+        if isinstance(event, QueueChanged) and chat is self._chat:
+            self._draft_changed()
 
     async def _ask_about_project(self, session: CoworkSession) -> None:
         """Once in the life of the program, unless it was answered before: may the model read the project's

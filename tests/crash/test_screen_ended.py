@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,6 +95,25 @@ async def test_a_closed_terminal_keeps_everything(place: Place, before: list[str
     assert free
     assert turns[-1].status is TurnStatus.INTERRUPTED
     assert place.unsent(session.id) == ["half a thought"]
+
+
+async def test_a_message_whose_write_had_to_wait_is_there_after_a_kill(place: Place) -> None:
+    with place.loom() as loom:
+        loom.ready()
+        loom.say("count to 3")
+        loom.until("1, 2, 3")
+        other = sqlite3.connect(place.home / "archive.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        loom.say("words that matter")
+        loom._wait(lambda: any((place.home / "unsent").glob("*.txt")), "a file of unsent words")
+        loom.send(signal.SIGKILL)
+        loom.wait()
+        other.close()
+    session, turns, _ = await place.stored()
+    assert [turn.content for turn in turns if turn.role == "user"] == ["count to 3"]
+    assert place.unsent(session.id) == ["words that matter"]
+    with place.loom("--resume", session.reference) as again:
+        again.until("words that matter")
 
 
 @pytest.mark.parametrize("which", [signal.SIGTERM, signal.SIGKILL])

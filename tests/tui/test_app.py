@@ -235,6 +235,26 @@ async def test_a_message_that_was_stored_is_no_draft_any_more(locations: Locatio
         assert seat.chat.draft == ""
 
 
+async def test_a_message_stays_a_draft_until_it_is_stored(locations: Locations, workspace: Path) -> None:
+    def kept() -> list[str]:
+        return [file.read_text(encoding="utf-8") for file in locations.unsent.glob("*.txt")]
+
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        other = sqlite3.connect(locations.archive, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        await seat.say("words that matter")
+        await seat.say("and more of them")
+        await seat.until(lambda: kept() == ["words that matter\n\nand more of them"])
+        assert seat.chat.draft == "and more of them"
+        other.execute("ROLLBACK")
+        other.close()
+        await seat.until(lambda: not kept())
+        await seat.until(lambda: seat.chat.service is not None and not seat.chat.service.waiting)
+        await seat.idle()
+
+
 async def test_words_written_in_a_session_that_is_only_read_are_there_after_leaving(
     locations: Locations, workspace: Path
 ) -> None:
@@ -243,6 +263,7 @@ async def test_words_written_in_a_session_that_is_only_read_are_there_after_leav
         await seat.talk("read README.md")
         first = seat.session_id
         seat.chat.query_one(Composer).put("mine")
+        await seat.until(lambda: list(locations.unsent.glob("*.txt")))
         async with seated(locations, workspace) as reader:
             await reader.until(lambda: isinstance(reader.app.screen, PickerScreen) and reader.rows)
             reader.app.screen.dismiss(OpenSession(first, read_only=True))
@@ -250,7 +271,9 @@ async def test_words_written_in_a_session_that_is_only_read_are_there_after_leav
             assert reader.chat.service is not None and reader.chat.service.read_only
             reader.chat.query_one(Composer).put("written while reading")
             await reader.pilot.press("ctrl+q")
+            await reader.until(lambda: not reader.app.is_running)
         assert seat.chat.draft == "mine"
+        await seat.pilot.press("ctrl+q")
     async with seated(locations, workspace, resume=first) as seat:
         await seat.ready()
         assert sorted(seat.chat.draft.split("\n\n")) == ["mine", "written while reading"]
