@@ -144,6 +144,11 @@ class CoworkSession:
         return self._outbox.waiting
 
     @property
+    def sending(self) -> str:
+        """The message that was sent and is on no disk yet; empty when there is none."""
+        return self._outbox.sending
+
+    @property
     def pending(self) -> tuple[ApprovalAsked, ...]:
         return self._approvals.pending
 
@@ -304,6 +309,7 @@ class CoworkSession:
         if not task.cancelled() and (error := task.exception()) is not None:
             # A fault of our own. The exchange is over, the program is not.
             self._bench.log_fault(error)
+            self._held = self._outbox.put_back() or self._held
             self._listener(Notice("error", f"loom made a mistake: {type(error).__name__}: {error}"))
             self._listener(ExchangeEnded(0, Outcome.FAILED, "The exchange was stopped by a fault in loom."))
         self._start_next()
@@ -315,12 +321,13 @@ class CoworkSession:
         try:
             prompt_turn = await self._store_prompt(text)
         except NotSaved as error:
+            self._outbox.sent()  # the recorder has it, and the spool
             self._listener(ExchangeEnded(0, Outcome.FAILED, str(error)))
             return
         except LoomError as error:
             # The session itself could not be made: the message waits where it was, until somebody tries again.
             self._held = True
-            self._outbox.put_back(text)
+            self._outbox.put_back()
             self._listener(SaveFailed(error.what, error.todo))
             self._listener(ExchangeEnded(0, Outcome.FAILED, str(error)))
             return
@@ -371,6 +378,7 @@ class CoworkSession:
         if "@" in text:
             text = await asyncio.to_thread(self._mentions.with_files, text)
         stored = await self._recorder.store(prompt_turns(text, self._bench.counter.count))
+        self._outbox.sent()
         await self._record.refresh()
         return stored[0]
 

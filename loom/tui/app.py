@@ -20,6 +20,7 @@ from loom.archive.errors import AmbiguousReference, LeaseHeld, UnknownReference
 from loom.archive.records import Session
 from loom.archive.unsent import Unsent
 from loom.config import Settings
+from loom.cowork.events import Event, QueueChanged
 from loom.cowork.past_requests import PastRequests
 from loom.errors import LoomError
 from loom.locations import Locations
@@ -27,7 +28,7 @@ from loom.models.suggesting import suggest_models
 from loom.tools.mentions import without_files
 from loom.tui.age import utc_now
 from loom.tui.commands import Call
-from loom.tui.drafts import KEEP_SECONDS, DraftKeeper
+from loom.tui.drafts import KEEP_SECONDS, DraftKeeper, joined
 from loom.tui.guard import TerminalGuard
 from loom.tui.opening import Opener, open_workbench
 from loom.tui.origin import origin_in_words
@@ -127,8 +128,6 @@ class LoomApp(LoomLook):
         self._chat = ChatScreen(workspace, clock=clock)
         self._unsent = Unsent(locations.unsent)
         self._keeper: DraftKeeper | None = None
-        self._read_drafts: dict[str, str] = {}
-        """Written in sessions that were open to read only, whose draft on the disk is another loom's."""
         self._view = View()
         self._draft_timer: Timer | None = None
         self._draft_failed = False
@@ -228,6 +227,7 @@ class LoomApp(LoomLook):
                 await self._session.close()
                 # A message that could not be stored any more stands there again.
                 await self._keep_draft()
+            await self._release_draft()
         finally:
             if self._bench is not None:
                 await self._bench.close()
@@ -241,7 +241,7 @@ class LoomApp(LoomLook):
 
     @on(ChatScreen.DraftChanged)
     def _draft_changed(self) -> None:
-        if self._draft_timer is None:
+        if self._draft_timer is None and self._shutting is None:
             self._draft_timer = self.set_timer(KEEP_SECONDS, self._draft_due)
 
     def _draft_due(self) -> None:
@@ -251,10 +251,10 @@ class LoomApp(LoomLook):
 
     async def _keep_draft(self) -> None:
         session, chat = self._session, self._chat
-        if session is None or self._keeper is None or session.read_only or not chat.is_attached:
+        if session is None or self._keeper is None or not chat.is_attached:
             return
         try:
-            await self._keeper.keep(session.session_id, chat.draft)
+            await self._keeper.keep(session.session_id, joined(session.sending, chat.draft))
         except OSError as error:
             if not self._draft_failed:
                 self._draft_failed = True
@@ -262,19 +262,23 @@ class LoomApp(LoomLook):
                 self.notify(words, severity="warning", markup=False)
 
     async def _restore_draft(self, session: CoworkSession, chat: ChatScreen) -> None:
-        self._keeper = keeper = DraftKeeper(self._unsent, str(self._workspace))
-        chat.restore_draft(self._read_drafts.pop(session.session_id or "", ""))
-        if session.read_only:
-            return
+        keeper = DraftKeeper(self._unsent, session.session_id, str(self._workspace))
         try:
-            text = await keeper.restore(session.session_id)
+            texts = await keeper.restore()
         except OSError as error:
             chat.say(f"What was being written here cannot be read: {error.strerror or error}.", "warning")
-            return
+            texts = []
         # loom was killed between storing the message and forgetting that it was being written.
         said = [without_files(turn.content or "") for turn in await session.transcript() if turn.role == "user"]
-        if not said or said[-1] != text.strip():
-            chat.restore_draft(text)
+        chat.restore_draft(joined(*(text for text in texts if said[-1:] != [text.strip()])))
+        # Not before: what is kept is to have what was restored in it.
+        self._keeper = keeper
+        self._draft_changed()
+
+    async def _release_draft(self) -> None:
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            await keeper.release()
 
     # --- sessions --------------------------------------------------------------------------------------------
 
@@ -292,7 +296,7 @@ class LoomApp(LoomLook):
         wanted = target if isinstance(target, OpenSession) else None
         session = await opener.open(
             wanted.session_id if wanted is not None else None,
-            chat.receive,
+            lambda event: self._hear(chat, event),
             read_only=wanted is not None and wanted.read_only,
         )
         if session is None:
@@ -307,6 +311,11 @@ class LoomApp(LoomLook):
             chat.say("Open to read only. /sessions lists it, to go on with it.")
         await self._ask_about_project(session)
         return True
+
+    def _hear(self, chat: ChatScreen, event: Event) -> None:
+        chat.receive(event)
+        if isinstance(event, QueueChanged) and chat is self._chat:
+            self._draft_changed()
 
     async def _ask_about_project(self, session: CoworkSession) -> None:
         """Once in the life of the program, unless it was answered before: may the model read the project's
@@ -324,8 +333,7 @@ class LoomApp(LoomLook):
     async def _leave(self, session: CoworkSession, chat: ChatScreen) -> None:
         """Close the open session, keep its draft, and put another chat screen in its place."""
         await self._keep_draft()
-        if session.read_only and session.session_id is not None:
-            self._read_drafts[session.session_id] = self._chat.draft
+        await self._release_draft()
         self._session, self._chat = None, chat
         await self.switch_screen(chat)
         chat.like_panel(self._view.state_panel)

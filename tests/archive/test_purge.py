@@ -14,6 +14,7 @@ from loom.archive.spool import Spool
 from loom.archive.unsent import Unsent
 from loom.tools.memory_file import MemoryFile
 from tests.support.damage import find_bytes, overwrite
+from tests.support.unsent import put_unsent
 
 SECRET = "the passphrase is Quetzalcoatl-Vermilion-7731"
 
@@ -51,8 +52,9 @@ async def test_nothing_is_left_of_a_purged_session(archive_path: Path, tmp_path:
     spool = Spool(home / "spool")
     spool.put(doomed, [NewTurn(role="user", content=SECRET)])
     spool.close()
-    Unsent(home / "unsent").keep(doomed, f"and by the way, {SECRET}")
-    assert len(_files_with(tmp_path, b"Quetzalcoatl")) == 5
+    put_unsent(Unsent(home / "unsent"), doomed, f"and by the way, {SECRET}")
+    Unsent(home / "unsent").at(doomed).keep(f"{SECRET}, wrote somebody who only read it")
+    assert len(_files_with(tmp_path, b"Quetzalcoatl")) == 6
 
     purged = purge(archive_path, doomed, home)
     assert purged.left == ()

@@ -10,10 +10,19 @@ import pytest
 
 from loom.archive.records import TurnKind
 from loom.config import Settings
-from loom.cowork.events import ExchangeEnded, Notice, Outcome, SaveFailed, ToolFinished
+from loom.cowork.events import (
+    ExchangeEnded,
+    Notice,
+    Outcome,
+    QueueChanged,
+    SaveFailed,
+    ToolFinished,
+    TurnStored,
+)
 from loom.cowork.workbench import Workbench
 from loom.models.choice import ModelChoice
 from loom.models.choosing import choose_model
+from loom.tools.mentions import Mentions
 from tests.cowork.conftest import Start
 from tests.support.provider import Call, Reply, ScriptedProvider, Text
 
@@ -150,3 +159,38 @@ async def test_with_a_note_unsaved_nothing_is_sent_until_it_is_saved(
     await talk.heard.until(ExchangeEnded, lambda e: e.outcome is Outcome.COMPLETE and e.exchange == 2)
     said = [t.content for t in await talk.session.transcript() if t.kind is TurnKind.TEXT]
     assert said == ["Hello?", "Hello.", "Still there?", "Yes."]
+
+
+async def test_a_message_is_being_sent_until_it_is_stored(start: Start, bench: Workbench) -> None:
+    talk = await start()
+    locker = await Workbench.open(bench.locations, bench.settings)
+    try:
+        await locker.store._access.write(lambda c: c.execute("BEGIN IMMEDIATE").fetchone())
+        talk.session.submit("Hello?")
+        talk.session.submit("And now?")
+        assert (talk.session.sending, talk.session.waiting) == ("Hello?", ("And now?",))
+        await locker.store._access.write(lambda c: c.execute("ROLLBACK").fetchone())
+    finally:
+        await locker.close()
+    stored = await talk.heard.until(TurnStored)
+    assert stored.turn.content == "Hello?"
+    await talk.heard.until(QueueChanged)
+    assert talk.session.sending == ""
+    await talk.heard.until(ExchangeEnded, lambda e: e.exchange == 2)
+    assert (talk.session.sending, talk.session.waiting) == ("", ())
+
+
+async def test_a_fault_of_our_own_costs_no_message(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: Mentions, message: str) -> str:
+        raise RuntimeError("a fault")
+
+    talk = await start()
+    with monkeypatch.context() as broken:
+        broken.setattr(Mentions, "with_files", fail)
+        await talk.say("What is in @README.md?")
+    assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.FAILED
+    assert (talk.session.sending, talk.session.waiting) == ("", ("What is in @README.md?",))
+    await talk.say("Hello?")
+    await talk.heard.until(ExchangeEnded, lambda e: e.exchange == 2)
+    said = [turn.content or "" for turn in await talk.session.transcript() if turn.role == "user"]
+    assert [text.splitlines()[0] for text in said] == ["What is in @README.md?", "Hello?"]

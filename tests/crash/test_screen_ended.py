@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from loom.archive.records import Session, Turn, TurnStatus
 from loom.archive.unsent import Unsent
 from tests.support.checkout import make_checkout
 from tests.support.pty_program import PATIENCE, PtyProgram, environment_for
+from tests.support.unsent import left_unsent
 
 IGNORING = [
     sys.executable,
@@ -46,8 +48,8 @@ class Place:
         finally:
             await store.close()
 
-    def unsent(self, session_id: str) -> str:
-        return Unsent(self.home / "unsent").kept(session_id)
+    def unsent(self, session_id: str) -> list[str]:
+        return left_unsent(Unsent(self.home / "unsent"), session_id)
 
 
 @pytest.fixture
@@ -73,7 +75,7 @@ async def test_a_signal_keeps_everything_and_gives_the_terminal_back(place: Plac
     assert [turn.content for turn in turns if turn.role == "user"] == ["count to 10000"]
     assert turns[-1].status is TurnStatus.INTERRUPTED
     assert "1, 2, 3, 4," in (turns[-1].content or "")
-    assert place.unsent(session.id) == "half a thought"
+    assert place.unsent(session.id) == ["half a thought"]
     with place.loom("--resume", session.reference) as again:
         again.until("half a thought")
         again.until("interrupted")
@@ -92,7 +94,26 @@ async def test_a_closed_terminal_keeps_everything(place: Place, before: list[str
     session, turns, free = await place.stored()
     assert free
     assert turns[-1].status is TurnStatus.INTERRUPTED
-    assert place.unsent(session.id) == "half a thought"
+    assert place.unsent(session.id) == ["half a thought"]
+
+
+async def test_a_message_whose_write_had_to_wait_is_there_after_a_kill(place: Place) -> None:
+    with place.loom() as loom:
+        loom.ready()
+        loom.say("count to 3")
+        loom.until("1, 2, 3")
+        other = sqlite3.connect(place.home / "archive.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        loom.say("words that matter")
+        loom._wait(lambda: any((place.home / "unsent").glob("*.txt")), "a file of unsent words")
+        loom.send(signal.SIGKILL)
+        loom.wait()
+        other.close()
+    session, turns, _ = await place.stored()
+    assert [turn.content for turn in turns if turn.role == "user"] == ["count to 3"]
+    assert place.unsent(session.id) == ["words that matter"]
+    with place.loom("--resume", session.reference) as again:
+        again.until("words that matter")
 
 
 @pytest.mark.parametrize("which", [signal.SIGTERM, signal.SIGKILL])

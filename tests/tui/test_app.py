@@ -29,6 +29,7 @@ from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.tool_card import CardState
 from loom.tui.widgets.transcript import Transcript
 from tests.support.seat import Seat, seated
+from tests.support.unsent import put_unsent
 
 
 def welcome(seat: Seat) -> str:
@@ -228,10 +229,75 @@ async def test_a_message_that_was_stored_is_no_draft_any_more(locations: Locatio
         await seat.ready()
         await seat.talk("read README.md")
         session_id = seat.session_id
-    Unsent(locations.unsent).keep(session_id, "read README.md")
+    put_unsent(Unsent(locations.unsent), session_id, "read README.md")
     async with seated(locations, workspace, resume="0") as seat:
         await seat.ready()
         assert seat.chat.draft == ""
+
+
+async def test_a_message_stays_a_draft_until_it_is_stored(locations: Locations, workspace: Path) -> None:
+    def kept() -> list[str]:
+        return [file.read_text(encoding="utf-8") for file in locations.unsent.glob("*.txt")]
+
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        other = sqlite3.connect(locations.archive, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        await seat.say("words that matter")
+        await seat.say("and more of them")
+        await seat.until(lambda: kept() == ["words that matter\n\nand more of them"])
+        assert seat.chat.draft == "and more of them"
+        other.execute("ROLLBACK")
+        other.close()
+        await seat.until(lambda: not kept())
+        await seat.until(lambda: seat.chat.service is not None and not seat.chat.service.waiting)
+        await seat.idle()
+
+
+async def test_words_written_in_a_session_that_is_only_read_are_there_after_leaving(
+    locations: Locations, workspace: Path
+) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        first = seat.session_id
+        seat.chat.query_one(Composer).put("mine")
+        await seat.until(lambda: list(locations.unsent.glob("*.txt")))
+        async with seated(locations, workspace) as reader:
+            await reader.until(lambda: isinstance(reader.app.screen, PickerScreen) and reader.rows)
+            reader.app.screen.dismiss(OpenSession(first, read_only=True))
+            await reader.ready()
+            assert reader.chat.service is not None and reader.chat.service.read_only
+            reader.chat.query_one(Composer).put("written while reading")
+            await reader.pilot.press("ctrl+q")
+            await reader.until(lambda: not reader.app.is_running)
+        assert seat.chat.draft == "mine"
+        await seat.pilot.press("ctrl+q")
+    async with seated(locations, workspace, resume=first) as seat:
+        await seat.ready()
+        assert sorted(seat.chat.draft.split("\n\n")) == ["mine", "written while reading"]
+
+
+async def test_two_new_conversations_in_one_folder_keep_their_own_words(locations: Locations, workspace: Path) -> None:
+    def kept() -> list[str]:
+        return sorted(file.read_text(encoding="utf-8") for file in locations.unsent.glob("*.txt"))
+
+    async with seated(locations, workspace) as one:
+        await one.ready()
+        one.chat.query_one(Composer).put("alpha")
+        await one.until(lambda: kept() == ["alpha"])
+        async with seated(locations, workspace, fresh=True) as other:
+            await other.ready()
+            assert other.chat.draft == ""
+            other.chat.query_one(Composer).put("read README.md")
+            await other.until(lambda: kept() == ["alpha", "read README.md"])
+            await other.talk("read README.md")
+            await other.until(lambda: kept() == ["alpha"])
+        assert one.chat.draft == "alpha"
+    async with seated(locations, workspace, fresh=True) as again:
+        await again.ready()
+        assert again.chat.draft == "alpha"
 
 
 async def test_ctrl_c_twice_leaves_but_not_twice_slowly(locations: Locations, workspace: Path) -> None:
