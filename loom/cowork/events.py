@@ -68,6 +68,13 @@ class ToolStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolRunning:
+    """The call was let through and runs now."""
+
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolFinished:
     """A call's result is stored. `turn` has content, status (complete, failed, denied) and facts."""
 
@@ -174,6 +181,7 @@ Event = (
     | TextDelta
     | ThinkingDelta
     | ToolStarted
+    | ToolRunning
     | ToolFinished
     | ApprovalAsked
     | ApprovalAnswered

@@ -27,7 +27,7 @@ from loom.archive import NewTurn, Turn
 from loom.archive.records import TurnKind, TurnStatus
 from loom.context.messages import turns_from_request, turns_from_response
 from loom.context.window import Window
-from loom.cowork.events import Listener, Notice, ToolFinished, ToolStarted
+from loom.cowork.events import Listener, Notice, ToolFinished, ToolRunning, ToolStarted
 from loom.cowork.recorder import NotSaved, Recorder
 from loom.cowork.streaming import StreamedAnswer
 from loom.models.endings import cut_short
@@ -63,6 +63,7 @@ class WriteThrough(AbstractCapability[None]):
     def running(self, call_id: str) -> None:
         """The call was let through and runs now: its duration counts from here."""
         self._started_at[call_id] = time.monotonic()
+        self._listener(ToolRunning(call_id))
 
     async def before_model_request(
         self, ctx: RunContext[None], request_context: ModelRequestContext

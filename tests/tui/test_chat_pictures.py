@@ -20,6 +20,7 @@ from loom.cowork.events import (
     TextDelta,
     ThinkingDelta,
     ToolFinished,
+    ToolRunning,
     ToolStarted,
     TurnStored,
     WindowTrimmed,
@@ -148,6 +149,7 @@ RUNNING: tuple[Event, ...] = (
     ToolFinished("c3", result_turn(9, "c3", "read_file", "There is no such file.", status=TurnStatus.FAILED), 3),
     TextDelta("Now the tests: "),
     ToolStarted("c4", "shell_execute", {"command": "pytest -q tests/test_login.py"}, 10),
+    ToolRunning("c4"),
     QueueChanged(("and then commit it",)),
 )
 

@@ -131,10 +131,13 @@ async def test_tool_events_move_one_card_along() -> None:
         (card,) = app.transcript.query(ToolCard)
         assert card.state is CardState.WAITING
         await app.transcript.tool_started(ToolStarted("c", "shell_execute", {"command": "x"}, 2))
-        assert card.state is CardState.RUNNING
+        assert card.state is CardState.WAITING, "maybe for a person"
         app.transcript.tool_asking("c", asking=True)
         assert card.state is CardState.ASKING
         app.transcript.tool_asking("c", asking=False)
+        assert card.state is CardState.WAITING, "for the answers about the calls beside it"
+        app.transcript.tool_running("c")
+        assert card.state is CardState.RUNNING
         result = result_turn(3, "c", "shell_execute", "no", status=TurnStatus.DENIED)
         await app.transcript.tool_finished(ToolFinished("c", result, 5))
         await app.transcript.add_turn(result, 0)

@@ -14,6 +14,7 @@ from loom.cowork.events import (
     TextDelta,
     ThinkingDelta,
     ToolFinished,
+    ToolRunning,
     ToolStarted,
     TurnStored,
     WindowTrimmed,
@@ -226,6 +227,8 @@ class Transcript(VerticalScroll):
                 await self.add_turn(turn, now)
             case ToolStarted():
                 await self.tool_started(event)
+            case ToolRunning(call_id):
+                self.tool_running(call_id)
             case ToolFinished():
                 await self.tool_finished(event)
             case WindowTrimmed(receipt=receipt):
@@ -285,13 +288,18 @@ class Transcript(VerticalScroll):
         if card is None:
             card = ToolCard(event.call_id, event.name, event.arguments, event.turn_number)
             await self._mount([card])
-        card.set_state(CardState.RUNNING)
 
-    def tool_asking(self, call_id: str, *, asking: bool) -> None:
-        """The call waits for a person, or no longer does."""
+    def tool_running(self, call_id: str) -> None:
+        """The call was let through."""
         card = self._cards.get(call_id)
         if card is not None and card.open_ended:
-            card.set_state(CardState.ASKING if asking else CardState.RUNNING)
+            card.set_state(CardState.RUNNING)
+
+    def tool_asking(self, call_id: str, *, asking: bool) -> None:
+        """The call waits for a person, or no longer does: then it waits for the answers about the others."""
+        card = self._cards.get(call_id)
+        if card is not None and card.open_ended:
+            card.set_state(CardState.ASKING if asking else CardState.WAITING)
 
     async def tool_finished(self, event: ToolFinished) -> None:
         card = self._cards.get(event.call_id)
