@@ -48,6 +48,10 @@ class Place:
         finally:
             await store.close()
 
+    def keeps(self, words: str) -> bool:
+        """Whether a file of unsent words has these."""
+        return any(words in file.read_text() for file in (self.home / "unsent").glob("*.txt"))
+
     def unsent(self, session_id: str) -> list[str]:
         return left_unsent(Unsent(self.home / "unsent"), session_id)
 
@@ -105,7 +109,7 @@ async def test_a_message_whose_write_had_to_wait_is_there_after_a_kill(place: Pl
         other = sqlite3.connect(place.home / "archive.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         loom.say("words that matter")
-        loom._wait(lambda: any((place.home / "unsent").glob("*.txt")), "a file of unsent words")
+        loom._wait(lambda: place.keeps("words that matter"), "the unsent words in a file")
         loom.send(signal.SIGKILL)
         loom.wait()
         other.close()
