@@ -136,6 +136,9 @@ async def test_closing_twice_at_once_does_nothing_more(archive_path: Path) -> No
     await store.create_session(archive_path.parent, "offline", "")
     await asyncio.gather(store.close(), store.close())
     await store.close()
+    assert not archive_path.with_name(f"{archive_path.name}-wal").exists()
+    with pytest.raises(ArchiveUnavailable):
+        await store.list_sessions()
 
 
 async def test_closing_after_an_opening_that_failed_does_nothing(

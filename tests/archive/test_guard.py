@@ -123,6 +123,7 @@ async def test_a_file_that_got_the_inode_of_a_removed_archive_is_free(archive_pa
     # ext4 hands the lowest free inode out again; whether it does or not, nothing here may be refused.
     for number in range(64):
         (archive_path.parent / f"{number}.txt").write_text("free")
+    assert {file.read_text() for file in archive_path.parent.iterdir()} == {"free"}
 
 
 VISIT = """

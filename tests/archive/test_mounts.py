@@ -58,8 +58,12 @@ def test_the_mount_on_top_counts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["ext4", "btrfs", "overlay", "9p", "fuse.grpcfuse", "virtiofs", "fuseblk"])
 def test_local_file_systems_are_taken(tmp_path: Path, kind: str) -> None:
-    require_local(tmp_path / "archive.db", _table(tmp_path, f"40 22 0:50 / {tmp_path} rw - {kind} none rw"))
+    table = _table(tmp_path, f"40 22 0:50 / {tmp_path} rw - {kind} none rw")
+    found = find_mount(tmp_path / "archive.db", table)
+    assert found is not None and found.kind == kind
+    require_local(tmp_path / "archive.db", table)
 
 
 def test_a_system_that_does_not_tell_is_believed(tmp_path: Path) -> None:
+    assert find_mount(tmp_path / "archive.db", tmp_path / "none") is None
     require_local(tmp_path / "archive.db", tmp_path / "none")

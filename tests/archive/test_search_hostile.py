@@ -107,9 +107,9 @@ def ask(connection: sqlite3.Connection, query: str) -> SearchPage:
 
 @pytest.mark.parametrize("query", NASTY)
 def test_a_nasty_query_gets_an_answer(connection: sqlite3.Connection, query: str) -> None:
-    ask(connection, query)
-    ask(connection, f"auth {query}")
-    ask(connection, f'"{query}')
+    for asked in (query, f"auth {query}", f'"{query}'):
+        for hit in ask(connection, asked).hits:
+            check_snippet(hit.snippet, hit.highlights)
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

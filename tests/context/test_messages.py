@@ -242,7 +242,7 @@ class TestPlainRows:
         assert response.parts == [ToolCallPart("ls", '{"path": "."}', "c1")]
 
     def test_with_nothing_in_them_do_no_harm(self) -> None:
-        messages_from_turns(
+        messages = messages_from_turns(
             self.rows(
                 NewTurn(role="tool", content=None),
                 NewTurn(role="assistant", content=None, tool_calls=[{}]),
@@ -250,6 +250,7 @@ class TestPlainRows:
                 NewTurn(role="assistant", content="", created_at="yesterday"),
             )
         )
+        assert all(isinstance(message, ModelRequest | ModelResponse) for message in messages)
 
     def test_that_are_notes_or_receipts_are_never_sent(self) -> None:
         assert not messages_from_turns(
