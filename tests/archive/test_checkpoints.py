@@ -149,7 +149,7 @@ async def test_a_log_that_was_being_read_is_moved_without_another_write(
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM conversation_turns").fetchone()
         await store.append_turn(session, "user", "x" * 400_000)
-        await asyncio.sleep(0.2)
+        assert not await store.checkpoint(empty=False)
         assert _moved_turns(store.path, tmp_path / "copy.db") == 0
     await asyncio.wait_for(_until_moved(store.path, tmp_path / "copy.db", 1), 60)
 
@@ -180,7 +180,9 @@ def long_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "some.db"
 
 
-async def test_tries_become_rarer_but_never_too_rare(long_log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+async def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Seconds of every wait but an idle one; each is over at once."""
     waits: list[float] = []
     loop = asyncio.get_running_loop()
     later = loop.call_later
@@ -191,36 +193,40 @@ async def test_tries_become_rarer_but_never_too_rare(long_log: Path, monkeypatch
         return later(0 if delay < 1e6 else delay, call)
 
     monkeypatch.setattr(loop, "call_later", at_once)
-    due = Checkpoints(Log(long_log), _Mover())
-    due.wrote()
+    return waits
+
+
+async def _let_everything_run() -> None:
     for _ in range(1000):
         await asyncio.sleep(0)
+
+
+async def test_tries_become_rarer_but_never_too_rare(long_log: Path, waits: list[float]) -> None:
+    due = Checkpoints(Log(long_log), _Mover())
+    due.wrote()
+    await _let_everything_run()
     await due.stop()
     assert waits[:4] == [0.5, 1.0, 2.0, 4.0]
     assert max(waits) == waits[-1] == checkpoints.RETRY_SECONDS_AT_MOST
 
 
-async def test_nothing_is_tried_after_the_stop(long_log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoints, "RETRY_SECONDS", 0.05)
+async def test_nothing_is_tried_after_the_stop(long_log: Path, waits: list[float]) -> None:
     mover = _Mover()
     due = Checkpoints(Log(long_log), mover)
-    for _ in range(3):
-        due.wrote()
-        await asyncio.sleep(0.001)
+    due.wrote()
+    while mover.calls < 3:
+        await asyncio.sleep(0)
     await due.stop()
-    calls = mover.calls
-    await asyncio.sleep(0.3)
-    assert mover.calls == calls
+    calls, waited = mover.calls, len(waits)
+    await _let_everything_run()
+    assert (mover.calls, len(waits)) == (calls, waited)
 
 
-async def test_a_log_that_another_process_emptied_is_not_tried_again(
-    long_log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checkpoints, "RETRY_SECONDS", 0.01)
+async def test_a_log_that_another_process_emptied_is_not_tried_again(long_log: Path, waits: list[float]) -> None:
     mover = _Mover()
     due = Checkpoints(Log(long_log), mover)
     due.wrote()
     long_log.with_name("some.db-wal").write_bytes(b"")
-    await asyncio.sleep(0.1)
-    assert mover.calls == 1
+    await _let_everything_run()
+    assert waits and mover.calls == 1
     await due.stop()

@@ -91,9 +91,7 @@ class ConfirmScreen(ModalScreen[bool]):
         self.query_one(VerticalScroll).styles.max_height = max(2, event.size.height - AROUND)
 
     def on_key(self, event: Key) -> None:
-        # A word that is being typed has letters that answer: the wait begins anew with each of its others.
-        if event.key not in self.active_bindings:
-            self._guard.restart()
+        self._guard.heard(event.key, self.active_bindings)
 
     def action_answer(self, yes: bool) -> None:
         if self._guard.accepts():

@@ -105,9 +105,7 @@ class HeldScreen(ModalScreen[Held]):
         self.set_class(low, "-low")
 
     def on_key(self, event: Key) -> None:
-        # A word that is being typed has letters that answer: the wait begins anew with each of its others.
-        if event.key not in self.active_bindings:
-            self._guard.restart()
+        self._guard.heard(event.key, self.active_bindings)
 
     def action_answer(self, held: str) -> None:
         if self._guard.accepts():

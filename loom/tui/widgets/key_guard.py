@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 QUIET_SECONDS = 0.4
 """A key answers only after this long without any key since the question got the keyboard. People type a letter every
@@ -19,6 +19,12 @@ class KeyGuard:
     def restart(self) -> None:
         """The question has just appeared or got the keyboard."""
         self._last = self._clock()
+
+    def heard(self, key: str, answers: Container[str]) -> None:
+        """A key was pressed. A word that is being typed has letters that answer: the wait begins anew with each of its
+        others."""
+        if key not in answers:
+            self.restart()
 
     def accepts(self) -> bool:
         """Whether the key pressed now counts; one that does not starts the wait again."""
