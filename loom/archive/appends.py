@@ -148,20 +148,21 @@ def _insert(
     """Store the rows if the session still has this many turns (and this epoch); the greatest row id, or None."""
     values: list[Column] = [value for row in rows for value in row]
     values += [session_id, turn_count, epoch, epoch]
-    ids = connection.execute(_statement(len(rows)), values).fetchall()
-    return max(i for (i,) in ids) if ids else None
+    stored = connection.execute(_statement(len(rows)), values)
+    return stored.lastrowid if stored.rowcount else None
 
 
 @lru_cache(maxsize=MAX_ROWS)
 def _statement(count: int) -> str:
     # Values are bound one by one: SQLite's JSON functions would cut a text at its first NUL.
-    row = f"({', '.join('?' * len(_COLUMNS))})"
+    marks = ", ".join("?" * len(_COLUMNS))
+    rows = ", ".join(f"({place}, {marks})" for place in range(count))
+    values = ", ".join(f"column{number}" for number in range(2, len(_COLUMNS) + 2))
     return (
-        f"INSERT INTO conversation_turns ({', '.join(_COLUMNS)})"  # noqa: S608 - names from this file only
-        f" SELECT * FROM (VALUES {', '.join([row] * count)})"
+        f"INSERT INTO conversation_turns (id, {', '.join(_COLUMNS)})"  # noqa: S608 - names from this file only
+        f" SELECT next_turn.id + column1, {values} FROM next_turn, (VALUES {rows})"
         " WHERE EXISTS (SELECT 1 FROM cowork_sessions"
         " WHERE id = ? AND turn_count = ? AND (? IS NULL OR lease_epoch = ?))"
-        " RETURNING id"
     )
 
 

@@ -16,6 +16,8 @@ REPORT_EVERY = 2_000
 
 _TURNS = f"SELECT session_id, digest, {', '.join(DIGESTED)} FROM conversation_turns ORDER BY id"  # noqa: S608
 
+_TOKENS = 2 + DIGESTED.index("token_count")
+
 
 @dataclass(slots=True)
 class Chain:
@@ -25,6 +27,10 @@ class Chain:
     turns: int = 0
     digest: str = GENESIS
     exchange: int = 0
+    """The greatest one."""
+    tokens: int = 0
+    begins: list[tuple[int, int, int]] = field(default_factory=list)
+    """Of each exchange: its number, its first turn, and the tokens of all turns before it."""
     altered: list[int] = field(default_factory=list)
     """Turns whose columns do not give their digest, ascending: the first is where the text was changed."""
     out_of_place: list[int] = field(default_factory=list)
@@ -47,7 +53,11 @@ def follow_chains(connection: sqlite3.Connection, progress: Progress) -> dict[st
         if not holds(chain.digest, row[1], row[2:]):
             chain.altered.append(number)
         # On with what was stored: each turn is judged by itself, not by an error before it.
-        chain.digest, chain.last_turn, chain.exchange = row[1], number, row[3]
+        chain.digest, chain.last_turn = row[1], number
+        if not chain.turns or row[3] > chain.exchange:
+            chain.begins.append((row[3], number, chain.tokens))
+            chain.exchange = row[3]
+        chain.tokens += row[_TOKENS]
         chain.turns += 1
         if place % REPORT_EVERY == 0:
             progress("following the digest chains", place, total)
