@@ -105,6 +105,11 @@ def watermark(connection: sqlite3.Connection) -> int | None:
     return None if row is None or row[0] != VERSION else int(row[1])
 
 
+def newest_turn(connection: sqlite3.Connection) -> int:
+    """The greatest id of a turn; 0 if there is none."""
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM conversation_turns").fetchone()[0])
+
+
 def is_sound(connection: sqlite3.Connection) -> bool:
     """Whether the index holds together; SQLite reads a damaged one as an empty one, without an error. Takes long for
     a large index. One that is missing is sound: it will be made."""
