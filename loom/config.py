@@ -61,6 +61,10 @@ class Settings:
         0, "Beyond this many messages in the window whole exchanges leave, or are summed up; 0 disables.", low=0
     )
     summarization_model: str = _setting("", "Model for summaries, as `model` spells it; empty means the session's own.")
+    title_model: str = _setting(
+        "",
+        "Model that writes a session's title from its first message; empty asks none: that message is it.",
+    )
     compress_threshold: float = _setting(
         0.90,
         "Share of the usable window at which the `summarise` policy compacts; 0 leaves that to `max_history_messages`.",

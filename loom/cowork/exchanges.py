@@ -22,6 +22,7 @@ from loom.cowork.events import (
 from loom.cowork.outbox import Outbox
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
+from loom.cowork.titling import Titling
 from loom.errors import LoomError
 from loom.tools.mentions import Mentions
 
@@ -40,6 +41,7 @@ class Exchanges:
         recorder: Recorder,
         answering: Answering,
         mentions: Mentions,
+        titling: Titling,
         count: Callable[[str], int],
         log_fault: Callable[[BaseException], None],
         listener: Listener,
@@ -49,6 +51,7 @@ class Exchanges:
         self._recorder = recorder
         self._answering = answering
         self._mentions = mentions
+        self._titling = titling
         self._count = count
         self._log_fault = log_fault
         self._listener = listener
@@ -138,13 +141,16 @@ class Exchanges:
     async def _store_prompt(self, text: str) -> Turn:
         from loom.cowork.engine import prompt_turns
 
-        if self._record.id is None:
+        is_new = self._record.id is None
+        if is_new:
             await self._create_session()
         if "@" in text:
             text = await asyncio.to_thread(self._mentions.with_files, text)
         stored = await self._recorder.store(prompt_turns(text, self._count))
         self._outbox.sent()
         await self._record.refresh()
+        if is_new:
+            self._titling.begin(stored[0])
         return stored[0]
 
     async def _create_session(self) -> None:
