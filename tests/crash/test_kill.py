@@ -177,7 +177,7 @@ def test_a_kill_while_an_older_archive_is_migrated_leaves_it_as_it_was_or_new(tm
         # By another process: loom's own lets nobody open an archive that it has had open.
         subprocess.run(["cp", "-r", older.parent, path.parent], check=True)
         child = subprocess.Popen([sys.executable, "-c", MAKE, str(path)], stdout=subprocess.PIPE, cwd=ROOT)
-        _kill_after(child, 1, chance.random() * 0.1)
+        _kill_after(child, 1, chance.random() * 0.3)
         child.communicate()
         with closing(connect(path)) as connection:
             assert pragma(connection, "user_version") in (len(MIGRATIONS) - 1, len(MIGRATIONS))
