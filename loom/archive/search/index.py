@@ -11,7 +11,7 @@ from loom.archive.search.document import COLUMNS, FINDABLE, Entry, TurnRow, entr
 from loom.archive.search.marks import ROLES, role_facet
 from loom.archive.transactions import transaction
 
-VERSION = 4
+VERSION = 5
 """Raised whenever words.py, stems.py, marks.py or document.py give other terms: the index is then made anew."""
 
 BATCH_TURNS = 32
