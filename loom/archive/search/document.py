@@ -17,6 +17,10 @@ COLUMNS = "id, session_id, turn_number, exchange, role, kind, status, content, t
 FINDABLE = f"kind NOT IN ('receipt', 'note') AND NOT (role = 'tool' AND coalesce(tool_name, '') = '{RECALL_TOOL}')"
 """SQL: which turns may be found; recall calls, whose query would match itself, are left out of `TurnRow.calls`."""
 
+PART_MARK = "~"
+"""Before a term of the column `parts`, where no other column's term has it: FTS5 keeps one list for a term, whatever
+its column, and would read through all turns with a common word for the few that have it inside an identifier."""
+
 TURN_BITS = 26
 _SECOND = (1 << TURN_BITS) - 1
 

@@ -118,9 +118,9 @@ class Indexer(threading.Thread):
 
     def _merge(self, connection: sqlite3.Connection, seen: int) -> None:
         """Puts the index in order, until that is done or turns wait to be indexed."""
-        for table in scattered(connection):
+        for merge in scattered(connection):
             begun = time.monotonic()
-            while self._wanted == seen and not self._stopped.is_set() and merge_some(connection, table):
+            while self._wanted == seen and not self._stopped.is_set() and merge_some(connection, merge):
                 self._pause(connection, begun)
                 begun = time.monotonic()
 
