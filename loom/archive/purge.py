@@ -131,7 +131,7 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
     )
 
 
-def _unpurged(error: sqlite3.Error | OSError, archive: Path) -> WriteFailed:
+def _unpurged(error: sqlite3.Error | OSError, archive: Path) -> ArchiveError:
     """Why nothing was taken, in words."""
     reason = error if isinstance(error, sqlite3.Error) else sqlite3.OperationalError(str(error))
     if not is_damage(reason):
