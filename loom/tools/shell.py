@@ -60,10 +60,7 @@ class Shell:
             scope="shell commands that are exactly this one",
             scope_key=f"shell:{root}\0{command}",
             warning=danger_of_command(command, root),
-            wider_scope=f"every shell command that begins with `{prefix}`, without operators and warnings; what runs may"
-            " read whatever you may read"
-            if prefix
-            else "",
+            wider_scope=_wider(prefix) if prefix else "",
             wider_key=f"shell-prefix:{root}\0{prefix}" if prefix else "",
         )
 
@@ -74,6 +71,10 @@ class Shell:
         if not 0 <= seconds <= MAX_SECONDS:
             raise ToolFailure(f"timeout_seconds is {seconds}.", f"Give 0 (the usual time) to {MAX_SECONDS:,}.")
         return command, seconds or self._seconds
+
+
+def _wider(prefix: str) -> str:
+    return f"every `{prefix} …` without operators and warnings; what runs may read whatever you may read"
 
 
 def told(capture: Capture, ended: Ended, seconds: int, *, always: bool = True) -> str:
