@@ -14,21 +14,23 @@ from loom.archive.search.tail import Tail
 
 MAX_NAMES_WITH = 64
 MAX_NAMES_SEEN = 4_000
-FIRST_READ = 100
+FIRST_READ = 50
 """Names that are read for each piece of a mistyped one, the newest; a piece that fewer have is read whole."""
 MAX_READ = 4_000
 """Names that are read then, for the rarest of the other pieces: those that say the most."""
-MAX_CANDIDATES = 256
-"""Names with the most of these pieces, whose other pieces are looked at …"""
+MAX_CANDIDATES = 1_000
+LEAST_OF_BEST = 0.5
+"""Names with the most of these pieces, at least half as many as the one that has the most: their other pieces are
+looked at. A file that many lines were cited of (`a.py:12`, `a.py:13`) has as many names …"""
 MAX_COMPARED = 64
-"""… and those with the most of all pieces, which are compared letter by letter."""
+"""… and those with the most of all pieces are compared letter by letter."""
 LEAST_SHARED = 1 / 3
 """Of a name's pieces, what a similar name has at least."""
 _STRIDE = 3
 """Every third piece covers each character of a fragment: whether they stand in a row is seen in the names."""
 
 _PIECE = "SELECT rowid FROM search_name_pieces WHERE search_name_pieces MATCH ? ORDER BY rowid DESC LIMIT ?"
-_NAMES = "SELECT name FROM search_names WHERE id IN (SELECT value FROM json_each(?))"
+_NAMES = "SELECT name FROM search_names WHERE id IN (SELECT value FROM json_each(?)) AND length(name) BETWEEN ? AND ?"
 _WITH_PIECES = (
     "SELECT name FROM search_names WHERE id IN (SELECT rowid FROM search_name_pieces"
     " WHERE search_name_pieces MATCH ? LIMIT ?)"
@@ -68,26 +70,27 @@ class Names:
         if len(name) < 4 or not pieces:
             return {}
         longest, shortest = len(name) / least, len(name) * least
+        waiting = (known for known in self._waiting if shortest <= len(known) <= longest)
         shared = {
             known: len(pieces & pieces_of(known))
-            for known in {*self._waiting, *self._candidates(pieces)}
-            if shortest <= len(known) <= longest
+            for known in {*waiting, *self._candidates(pieces, (shortest, longest))}
         }
         likely = [known for known, count in shared.items() if count >= LEAST_SHARED * len(pieces)]
         likely.sort(key=lambda known: (-shared[known], abs(len(known) - len(name)), known))
         found = {known: similarity(name, known, least) for known in likely[:MAX_COMPARED]}
         return {known: value for known, value in found.items() if value >= least}
 
-    def _candidates(self, pieces: Iterable[str]) -> list[str]:
-        """The indexed names that share the most of the rarer pieces."""
+    def _candidates(self, pieces: Iterable[str], lengths: tuple[float, float]) -> Iterable[str]:
+        """The indexed names, of the lengths between, that share the most of the rarer pieces."""
         if not self._indexed:
-            return []
+            return ()
         counts: Counter[int] = Counter()
         common: list[tuple[float, str]] = []
         for piece in pieces:
             newest = self._with_piece(piece, FIRST_READ)
-            counts.update(newest)
-            if len(newest) == FIRST_READ:
+            if len(newest) < FIRST_READ:
+                counts.update(newest)
+            else:
                 common.append((newest[0] - newest[-1], piece))
         left = MAX_READ
         # The closer together the newest names with a piece stand, the commoner it is.
@@ -95,10 +98,12 @@ class Names:
             if left <= FIRST_READ:
                 break
             names = self._with_piece(piece, left)
-            counts.update(names[FIRST_READ:])
+            counts.update(names)
             left -= len(names)
-        likely = ",".join(str(known) for known, _ in counts.most_common(MAX_CANDIDATES))
-        return list(chain.from_iterable(self._connection.execute(_NAMES, (f"[{likely}]",))))
+        most = counts.most_common(MAX_CANDIDATES)
+        likely = ",".join(str(known) for known, count in most if count >= LEAST_OF_BEST * most[0][1])
+        asked = (f"[{likely}]", lengths[0], lengths[1])
+        return chain.from_iterable(self._connection.execute(_NAMES, asked))
 
     def _with_piece(self, piece: str, limit: int) -> list[int]:
         return list(chain.from_iterable(self._connection.execute(_PIECE, (quoted(piece), limit))))
