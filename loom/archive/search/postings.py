@@ -11,12 +11,12 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import NamedTuple
 
 from loom.archive.search.document import PART_MARK, Entry
+from loom.archive.search.fts import any_of, quoted
+from loom.archive.search.names import Names
 from loom.archive.search.scope import Scope
-from loom.archive.search.similarity import pieces_of, similarity
 from loom.archive.search.tail import Column, Tail
 
 BUDGET = 16_000
@@ -37,12 +37,6 @@ MOST_TOGETHER = 12
 """Terms that a turn must have together before its text is read."""
 MAX_NAMED = 4_000
 """Turns that are looked at for names, newest first."""
-MAX_NAMES_WITH = 64
-MAX_NAMES_SEEN = 4_000
-MAX_PIECES_SEEN = 1_500
-"""Names that are counted for one piece of a mistyped name."""
-MAX_COMPARED = 128
-"""Names that share the most pieces with a mistyped one, compared letter by letter."""
 _TERM = (
     "SELECT rowid FROM search_terms WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ?"
     " ORDER BY rowid DESC LIMIT ?"
@@ -51,8 +45,6 @@ _MARKS = "SELECT place, at, characters, marks FROM search_marks WHERE place IN (
 _NEWEST = (
     "SELECT place, at, characters, marks FROM search_marks WHERE place >= ? AND place <= ? ORDER BY place DESC LIMIT ?"
 )
-_PIECE = "SELECT rowid FROM search_name_pieces WHERE search_name_pieces MATCH ? LIMIT ?"
-_NAMES = "SELECT id, name FROM search_names WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class Mark(NamedTuple):
@@ -92,8 +84,9 @@ class Postings:
         self._connection = connection
         self._scope = scope
         self._tail = tail
-        self._narrow = " AND ".join(f"facets : ({_any_of(group)})" for group in facets)
-        self._excluded = _any_of(excluded)
+        self._names = Names(connection, tail, indexed=scope.indexed)
+        self._narrow = " AND ".join(f"facets : ({any_of(group)})" for group in facets)
+        self._excluded = any_of(excluded)
         self._found: dict[tuple[Column, str], _Found] = {}
         entries = tail.entries.values()
         self.turns = scope.turns + len(entries)
@@ -138,7 +131,7 @@ class Postings:
         rare word of the query besides or pass the filters."""
         if not names:
             return set()
-        match = f"names : ({_any_of(names)})"
+        match = f"names : ({any_of(names)})"
         found = self._newest(match, MAX_NAMED)
         if len(found) >= MAX_NAMED:
             found |= self._beside(match, MAX_NAMED)
@@ -205,53 +198,12 @@ class Postings:
         return found
 
     def names_with(self, *fragments: str) -> list[str]:
-        """Names that have every fragment inside, the shortest first. Fragments of one or two characters are only
-        looked for beside a longer one."""
-        pieces = {piece for fragment in fragments for piece in pieces_of(fragment)}
-        if not pieces:
-            return []
-        names = self._tail.names()
-        if self._scope.indexed:
-            names.update(self._named(" AND ".join(_quoted(piece) for piece in sorted(pieces))))
-        for fragment in fragments:
-            names = {name for name in names if fragment in name}
-        return sorted(names, key=lambda name: (len(name), name))[:MAX_NAMES_WITH]
+        """See `Names.having`; whatever the scope."""
+        return self._names.having(fragments)
 
     def names_like(self, name: str, least: float) -> dict[str, float]:
-        """Names that are about the same (mistyped), with how similar they are: `least` to 1."""
-        pieces = pieces_of(name)
-        if len(name) < 4 or not pieces:
-            return {}
-        shared: Counter[str] = Counter()
-        for known in self._tail.names():
-            shared[known] += len(pieces & pieces_of(known))
-        shared.update(self._sharing(pieces))
-        longest, shortest = len(name) / least, len(name) * least
-        likely = [
-            known for known, count in shared.items() if count * 3 >= len(pieces) and shortest <= len(known) <= longest
-        ]
-        likely.sort(key=lambda known: (-shared[known], abs(len(known) - len(name)), known))
-        found = {known: similarity(name, known, least) for known in likely[:MAX_COMPARED]}
-        return {known: value for known, value in found.items() if value >= least}
-
-    def _sharing(self, pieces: set[str]) -> dict[str, int]:
-        """The indexed names that share the most pieces, and how many they share."""
-        if not self._scope.indexed:
-            return {}
-        counts: Counter[int] = Counter()
-        for piece in pieces:
-            counts.update(chain.from_iterable(self._connection.execute(_PIECE, (_quoted(piece), MAX_PIECES_SEEN))))
-        most = dict(counts.most_common(MAX_COMPARED * 2))
-        asked = "[" + ",".join(map(str, most)) + "]"
-        return {row[1]: most[row[0]] for row in self._connection.execute(_NAMES, (asked,))}
-
-    def _named(self, match: str) -> list[str]:
-        rows = self._connection.execute(
-            "SELECT name FROM search_names WHERE id IN (SELECT rowid FROM search_name_pieces"
-            " WHERE search_name_pieces MATCH ? LIMIT ?)",
-            (match, MAX_NAMES_SEEN),
-        )
-        return [row[0] for row in rows]
+        """See `Names.like`; whatever the scope."""
+        return self._names.like(name, least)
 
     # How many postings are read
 
@@ -349,17 +301,8 @@ def _mark(entry: Entry) -> Mark:
 
 def _match(column: Column, term: str) -> str:
     """The FTS5 expression for the turns that have a term in a column."""
-    return f"{column} : {_quoted(PART_MARK + term if column == 'parts' else term)}"
+    return f"{column} : {quoted(PART_MARK + term if column == 'parts' else term)}"
 
 
 def _alone_or_inside(word: str) -> str:
     return f"{_match('words', word)} OR {_match('parts', word)}"
-
-
-def _any_of(terms: Iterable[str]) -> str:
-    return " OR ".join(map(_quoted, terms))
-
-
-def _quoted(term: str) -> str:
-    """The term as an FTS5 string: nothing in it is syntax."""
-    return '"' + term.replace('"', '""').replace("\x00", " ") + '"'
