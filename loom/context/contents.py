@@ -40,6 +40,10 @@ class Contents:
     def move(self, edges: Edges) -> None:
         self.beginning = replace(self.beginning, edges=edges)
 
+    def forget_restored(self) -> None:
+        """Something has left: what was put back is not left alone any longer."""
+        self.beginning = replace(self.beginning, restored=0)
+
     def drop_summary(self) -> None:
         self.beginning = replace(self.beginning, summary=0)
 
