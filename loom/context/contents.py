@@ -23,12 +23,13 @@ from loom.context.usage import Segment
 class Contents:
     """The held exchanges, and how they look and what they take from given edges."""
 
-    def __init__(self, rules: TrimRules, count: Count) -> None:
+    def __init__(self, rules: TrimRules, count: Count, *, pin_tokens: int = 0) -> None:
+        """`pin_tokens`: see `Pins`."""
         self.held: list[HeldExchange] = []
         self.beginning = Beginning()
         self.state = ""
         self.hint = ""
-        self.pins = Pins(rules.preview_tokens, count)
+        self.pins = Pins(pin_tokens, count)
         self.rules = rules
         self.count = count
         self._summary: Turn | None = None
@@ -85,7 +86,6 @@ class Contents:
         """Let everything look as these rules have it."""
         if rules != self.rules:
             self.rules = rules
-            self.pins.preview = rules.preview_tokens
             for held in self.held:
                 held.set_rules(rules)
 

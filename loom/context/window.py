@@ -37,7 +37,9 @@ class Window:
 
     def __init__(self, count: Count, settings: Settings, budget: Budget) -> None:
         self._settings = settings
-        self._contents = Contents(TrimRules.of(settings, budget), count)
+        # Pins have a room of their own, which follows the window's size already.
+        pin_tokens = settings.tool_output_preview_tokens
+        self._contents = Contents(TrimRules.of(settings, budget), count, pin_tokens=pin_tokens)
         self._meter = Meter(budget, count)
         self._left_at_load: Receipt | None = None
         self._contents.pins.room = budget.pin_room
