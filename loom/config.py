@@ -78,6 +78,9 @@ class Settings:
         "can (Anthropic, Google, OpenAI Responses); the estimate stands when it does not answer.",
     )
     request_limit: int = _setting(200, "Model requests in one exchange before it stops; 0 disables.", low=0)
+    repeat_limit: int = _setting(
+        5, "Times in a row that the same calls with the same results may come in one exchange; 0 disables.", low=0
+    )
     shell_timeout: int = _setting(120, "Seconds a command may run unless the model asks for longer.", low=1)
     shell_output_limit: int = _setting(
         2_000_000, "Bytes of a command's output that are kept; the rest is counted.", low=1_000
