@@ -103,4 +103,4 @@ class PagedScreen(CommandedScreen):
 
     @on(WholeText)
     def _whole_text(self, event: WholeText) -> None:
-        self.app.push_screen(WholeTextScreen(event.title, event.text, diff=event.diff))
+        self.app.push_screen(WholeTextScreen(event.title, event.text, diff=event.diff, verbatim=event.verbatim))

@@ -10,6 +10,7 @@ from textual.content import Content
 from loom.context.compare import Comparison
 from loom.context.seen import SeenPart, SeenRequest
 from loom.text import plural, show_line
+from loom.tui.call_text import call_line
 from loom.tui.widgets.gauge import Cell
 from loom.tui.widgets.line import turn_label
 from loom.tui.widgets.row_list import RowList
@@ -105,4 +106,5 @@ class PartList(RowList[Row]):
             (f"{earlier}{part.tokens:,}".rjust(13 if item.earlier is not None else 8), ""),
             (" cut " if part.shortened else "     ", "$text-warning"),
         )
-        return [head.append(Content.styled(show_line(part.text, max(20, width)), "$foreground-muted"))]
+        words = call_line(part.text) if part.kind == "tool-call" else part.text
+        return [head.append(Content.styled(show_line(words, max(20, width)), "$foreground-muted"))]
