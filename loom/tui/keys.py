@@ -59,7 +59,7 @@ KEYS: tuple[Key, ...] = (
     Key("composer.newline", "shift+enter,ctrl+j,alt+enter", "Shift+Enter, ^J", "", "New line", "composer"),
     Key("composer.previous", "up", "Up", "", "On the first line: queued message back, then history", "composer"),
     Key("composer.next", "down", "Down", "", "On the last line: newer history", "composer"),
-    Key("composer.complete", "tab", "Tab", "", "Complete the command; go to a waiting approval", "composer"),
+    Key("composer.complete", "tab", "Tab", "", "Complete; else to a waiting approval, or the state", "composer"),
     Key("composer.files", "@", "@", "", "Name a file; what it holds goes along with the message", "composer"),
     Key("composer.page_up", "pageup", "PgUp", "", "Scroll the transcript up", "composer"),
     Key("composer.page_down", "pagedown", "PgDn", "", "Scroll the transcript down", "composer"),
