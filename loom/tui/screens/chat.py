@@ -281,7 +281,7 @@ class ChatScreen(PagedScreen):
     @on(Composer.AnswerWanted)
     def _answer_wanted(self) -> None:
         if not self.query_one(ApprovalPlace).take_keyboard():
-            self.focus_next()
+            self.leave_composer()
 
     @on(ScreenResume)
     def _resumed(self) -> None:

@@ -9,6 +9,7 @@ from typing import Literal
 from textual.message import Message
 
 from loom.archive.records import TurnKind
+from loom.context.usage import short_tokens
 from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.commands import Call
@@ -18,7 +19,6 @@ from loom.tui.screens.pins import PinsScreen
 from loom.tui.screens.trust import TrustScreen
 from loom.tui.service import ChatService
 from loom.tui.widgets.composer import Composer
-from loom.tui.widgets.gauge import short_tokens
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
