@@ -163,6 +163,11 @@ class SaveFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenOver:
+    """Another loom has the session now: nothing is stored here any more. Sent once; what ran is being stopped."""
+
+
+@dataclass(frozen=True, slots=True)
 class ExchangeStarted:
     exchange: int
 
@@ -192,6 +197,7 @@ Event = (
     | QueueChanged
     | Notice
     | SaveFailed
+    | TakenOver
     | ExchangeStarted
     | ExchangeEnded
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from loom.archive import ArchiveError, ConversationStore, NewTurn, Turn
+from loom.archive import ArchiveError, ConversationStore, LeaseLost, NewTurn, Turn
 from loom.archive.records import Draft
 from loom.archive.spool import Spool
 from loom.cowork.events import Listener, SaveFailed, TurnStored
@@ -22,7 +22,9 @@ class NotSaved(LoomError):
 class Recorder:
     """Stores the turns of one session in order and announces each once it is durable."""
 
-    def __init__(self, store: ConversationStore, spool: Spool, listener: Listener) -> None:
+    def __init__(self, store: ConversationStore, spool: Spool, listener: Listener, lost: Callable[[], None]) -> None:
+        """`lost` is called when another loom turns out to have taken the session over."""
+        self._lost = lost
         self._store = store
         self._spool = spool
         self._listener = listener
@@ -31,6 +33,8 @@ class Recorder:
         self._draft: tuple[int, Callable[[], Sequence[NewTurn]]] | None = None
         self._order = asyncio.Lock()
         self.session_id: str | None = None
+        self.taken = False
+        """Another loom has the session: what cannot be stored any more belongs to a fork at most, never to it."""
         self.unsaved: list[NewTurn] = []
         """Turns that could not be written, oldest first. While there are any, nothing else is written: turns
         are numbered in the order in which things happened."""
@@ -56,6 +60,10 @@ class Recorder:
     async def _append(self, session_id: str, turns: Sequence[NewTurn]) -> list[Turn]:
         try:
             return await self._store.append_turns(session_id, turns)
+        except LeaseLost as error:
+            self._lost()
+            await self._keep(session_id, turns)
+            raise NotSaved(error.what, error.todo) from error
         except ArchiveError as error:
             await self._keep(session_id, turns)
             self._listener(SaveFailed(error.what, error.todo))
@@ -63,6 +71,10 @@ class Recorder:
 
     async def _keep(self, session_id: str, turns: Sequence[NewTurn]) -> None:
         """Keep what the archive did not take in memory and, if the disk lets us, in the spool beside it."""
+        if self.taken:
+            # Not in the spool: the next start would put it behind what the other loom has written since.
+            self.unsaved.extend(turns)
+            return
         try:
             kept = await asyncio.to_thread(self._spool.put, session_id, turns)
         except ArchiveError as error:
@@ -98,6 +110,12 @@ class Recorder:
             await asyncio.to_thread(self._spool.drop, self.session_id)
         return stored
 
+    async def move(self, session_id: str) -> None:
+        """Store what is unsaved in this session instead, which goes on from the same turn. Raises an ArchiveError."""
+        for turns in _by_message(self.unsaved):
+            await self._store.append_turns(session_id, turns)
+        self.unsaved = []
+
     def draft(self, exchange: int, streamed: Callable[[], Sequence[NewTurn]]) -> None:
         """Note that more of the answer has streamed; `streamed()` goes to disk within DRAFT_SECONDS."""
         self._draft = (exchange, streamed)
@@ -120,6 +138,8 @@ class Recorder:
     async def _save(self, draft: Draft) -> None:
         try:
             await self._store.save_draft(draft)
+        except LeaseLost:
+            self._lost()
         except ArchiveError as error:
             # The answer itself is stored when it is complete; a draft only shortens what a crash could cost.
             self._listener(SaveFailed(error.what, error.todo))

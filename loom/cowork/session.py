@@ -8,13 +8,14 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loom.archive import NewTurn, Turn
+from loom.archive import LeaseLost, NewTurn, Turn
 from loom.archive.records import Session, TurnKind
 from loom.context.edges import Ranges
 from loom.context.usage import WindowUsage
 from loom.cowork.approvals import Approvals
 from loom.cowork.beside import Beside, Refreshed, changed_words
 from loom.cowork.contents import WindowContents, usage_words
+from loom.cowork.elsewhere import Lookout, follow, watch_lease
 from loom.cowork.events import (
     ApprovalAsked,
     Decision,
@@ -27,6 +28,8 @@ from loom.cowork.events import (
     SaveFailed,
     SessionOpened,
     StateChanged,
+    TakenOver,
+    ToolFinished,
     TurnStored,
     UsageChanged,
 )
@@ -56,6 +59,10 @@ class ReadOnly(LoomError):
     """Something was to be written to a session that is only being read."""
 
 
+class LostSession(LoomError):
+    """Something was to be written to a session that another loom has taken over."""
+
+
 class CoworkSession:
     """A session that may not exist yet: it is created in the archive with the first message.
 
@@ -79,12 +86,14 @@ class CoworkSession:
         self.choice = choice
         self.usage: WindowUsage | None = None
         self.read_only = False
+        self.taken = False
+        """Another loom took the session over: nothing can be stored here any more."""
         self.problem: LoomError | None = None
         """Why no message can be sent (a model that cannot be used); None when all is well."""
         self._permissions = Permissions()
         self._approvals = Approvals(self._listener)
         self._outbox = Outbox(self._listener)
-        self._recorder = Recorder(workbench.store, workbench.spool, self._listener)
+        self._recorder = Recorder(workbench.store, workbench.spool, self._listener, self._lose)
         self._moves = WindowMoves(workbench.store, self._record, self._recorder, self._listener, self._measure)
         self._board = PinBoard(self._store, self._recorder, self._record, lambda: self._engine, self._pins_changed)
         self.beside = Beside(
@@ -106,6 +115,8 @@ class CoworkSession:
         self._preparing: asyncio.Task[None] | None = None
         self._running: asyncio.Task[None] | None = None
         self._closing = False
+        self._leased = False
+        self._lookout: Lookout | None = None
         self._moving: asyncio.Task[None] | None = None
         self._held = False  # a message waits until somebody tries again
         self._unanswered: Turn | None = None  # a stored prompt whose exchange waits for a retry
@@ -160,7 +171,7 @@ class CoworkSession:
         Raises LeaseHeld when another loom has it open, UnknownSession when it is gone.
         """
         self._recorder.session_id = session_id
-        await self._store.acquire_lease(session_id)
+        await self._acquire(session_id)
         recovered = await self._store.recover_draft(session_id)
         await self._restore_spooled()
         await self._open(session_id)
@@ -180,9 +191,38 @@ class CoworkSession:
             )
 
     async def read(self, session_id: str) -> None:
-        """Open a session to read it only: nothing is written, no lease is taken."""
+        """Open a session to read it only: nothing is written, no lease is taken. What another loom writes is told as
+        it comes."""
         self.read_only = True
         await self._open(session_id)
+        self._lookout = follow(self._store, self._record.require(), self._follow)
+        self._lookout.start()
+
+    async def _follow(self, turns: list[Turn]) -> None:
+        for turn in turns:
+            self._listener(TurnStored(turn))
+            if turn.kind is TurnKind.TOOL_RESULT:
+                self._listener(ToolFinished(turn.tool_call_id or "", turn, turn.facts.get("duration_ms", 0)))
+        await self._record.refresh()
+        self._listener(StateChanged(self.state))
+        if self._engine is not None and self.session_id is not None:
+            await self._load(self._engine, self.session_id)
+            self._measure()
+
+    async def _acquire(self, session_id: str) -> None:
+        """Become the session's one writer, and learn it when that ends. Raises LeaseHeld or another ArchiveError."""
+        await self._store.acquire_lease(session_id)
+        self._leased = True
+        self._lookout = watch_lease(self._store, session_id, self._lose)
+        self._lookout.start()
+
+    def _lose(self) -> None:
+        """Another loom took the session over: what runs is stopped, what waits is not sent."""
+        if self.taken:
+            return
+        self.taken = self._recorder.taken = True
+        self._listener(TakenOver())
+        self.interrupt()
 
     async def _open(self, session_id: str) -> None:
         detail = await self._record.open(session_id)
@@ -262,7 +302,7 @@ class CoworkSession:
         if self._engine is not None and self._engine.provider_count is not None:
             await self._engine.provider_count.stop()
         self._engine, self._preparing, self.problem = None, None, None
-        if self.session_id is not None and not self.read_only:
+        if self.session_id is not None and not self.read_only and not self.taken:
             await self._store.update_model(self.session_id, self.choice.name)
         await self.prepare()
 
@@ -297,7 +337,7 @@ class CoworkSession:
         self._approvals.answer(call_id, decision)
 
     def _start_next(self) -> None:
-        if self.busy or self._closing or self._held or self._engine is None or self._recorder.unsaved:
+        if self.busy or self._closing or self.taken or self._held or self._engine is None or self._recorder.unsaved:
             return
         text = self._outbox.next()
         if text is not None:
@@ -321,6 +361,10 @@ class CoworkSession:
         try:
             prompt_turn = await self._store_prompt(text)
         except NotSaved as error:
+            if self.taken:
+                # It is the person's again, to be said somewhere else.
+                self._outbox.put_back()
+                self._recorder.unsaved.clear()
             self._outbox.sent()  # the recorder has it, and the spool
             self._listener(ExchangeEnded(0, Outcome.FAILED, str(error)))
             return
@@ -346,6 +390,9 @@ class CoworkSession:
             raise
         await self._settle_state()
         self._measure()
+        if self.taken:
+            self._listener(ExchangeEnded(prompt.exchange, Outcome.FAILED, str(LeaseLost())))
+            return
         self._listener(ExchangeEnded(prompt.exchange, result.outcome, result.error))
 
     async def _is_ready(self, engine: Engine, prompt: Turn) -> bool:
@@ -384,7 +431,7 @@ class CoworkSession:
 
     async def _create(self) -> None:
         detail = await self._record.create(self.choice.name)
-        await self._store.acquire_lease(detail.id)
+        await self._acquire(detail.id)
         self._recorder.session_id = detail.id
         self._listener(SessionOpened(detail.id, detail.reference, detail.title))
 
@@ -394,7 +441,8 @@ class CoworkSession:
             await self._record.save_state()
         except LoomError as error:
             # The state is rebuilt from the turns at the next start: nothing is lost by this.
-            self._listener(Notice("warning", str(error)))
+            if not self.taken:
+                self._listener(Notice("warning", str(error)))
         self._listener(StateChanged(self.state))
 
     def _measure(self) -> None:
@@ -490,6 +538,8 @@ class CoworkSession:
     def _require_writing(self) -> None:
         if self.read_only:
             raise ReadOnly("This session is open to read only.", "Fork it to go on from here.")
+        if self.taken:
+            raise LostSession("Another loom has this session now.", "Fork it to go on from here, or take it back.")
 
     def _idle_engine(self) -> Engine:
         self._require_writing()
@@ -539,6 +589,13 @@ class CoworkSession:
         """A new session with the turns up to `turn_number` (all if None): its id. This one stays as it is."""
         return await self._store.fork_session(self._record.require().id, turn_number)
 
+    async def fork_here(self) -> str:
+        """A new session with every turn that was stored here, and what could not be stored any more: its id. For a
+        session that was taken over; what the other loom wrote since is not in it. Raises an ArchiveError."""
+        forked = await self._store.fork_session(self._record.require().id, self.state.last_turn or None)
+        await self._recorder.move(forked)
+        return forked
+
     async def export(self, path: str = "") -> Path:
         """Write the session to a file, see `SessionRecord.export`; where it is."""
         return await self._record.export(path)
@@ -546,6 +603,8 @@ class CoworkSession:
     async def close(self) -> None:
         """Interrupt what runs, store what there is of it, give the session up."""
         self._closing = True
+        if self._lookout is not None:
+            await self._lookout.stop()
         if self._preparing is not None:
             await asyncio.shield(self._preparing)
         if self._running is not None and not self._running.done():
@@ -553,5 +612,6 @@ class CoworkSession:
             await asyncio.wait([self._running])
         if self._engine is not None and self._engine.provider_count is not None:
             await self._engine.provider_count.stop()
-        if self.session_id is not None and not self.read_only:
+        if self.session_id is not None and self._leased:
+            self._leased = False
             await self._store.release_lease(self.session_id)

@@ -58,13 +58,17 @@ class CommandedScreen(FramedScreen):
         """Stop the exchange. What waited for its end is not sent behind the person's back: it is theirs again."""
         if self.service is None:
             return
-        waiting = self.waiting
-        while self.service.take_back() is not None:
-            pass
-        if waiting:
+        self.take_waiting_back()
+        self.service.interrupt()
+
+    def take_waiting_back(self) -> None:
+        """Put the messages that wait into the composer, in front of what is being written."""
+        if waiting := self.waiting:
+            self._early = []
+            while self.service is not None and self.service.take_back() is not None:
+                pass
             self.query_one(Composer).give_back("\n\n".join(waiting))
             self.show_queue()
-        self.service.interrupt()
 
     def run_command(self, call: Call) -> None:
         """Run a command of the list off the key press that asked for it; a failure is said in the transcript."""

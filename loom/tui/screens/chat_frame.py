@@ -63,6 +63,7 @@ class FramedScreen(Screen[None]):
                 workspace=short_path(self._workspace),
                 model=service.choice.name if service is not None else "",
                 read_only=service is not None and service.read_only,
+                taken=service is not None and service.taken,
             )
         )
         self.query_one(Gauge).show_usage(service.usage if service is not None else None)
