@@ -45,14 +45,40 @@ class Lookout:
                 await self._look()
 
 
-def watch_lease(store: ConversationStore, session_id: str, lost: Callable[[], None]) -> Lookout:
-    """Calls `lost` when another loom has taken the session over, even if nothing is written here."""
+class Claim:
+    """The right to write one session: taken with its lease, lost when another loom takes the session over."""
 
-    async def look() -> None:
-        if await store.is_lease_lost(session_id):
-            lost()
+    def __init__(self, store: ConversationStore, lost: Callable[[], None]) -> None:
+        """`lost` is called once, soon after it is lost, even if nothing is written here."""
+        self._store = store
+        self._lost = lost
+        self._session_id: str | None = None
+        self._lookout = Lookout(self._look)
+        self.taken = False
+        """Another loom has the session: what could not be stored belongs to a fork of it at most."""
 
-    return Lookout(look)
+    async def acquire(self, session_id: str) -> None:
+        """Become the session's one writer. Raises LeaseHeld or another ArchiveError."""
+        await self._store.acquire_lease(session_id)
+        self._session_id = session_id
+        self._lookout.start()
+
+    async def _look(self) -> None:
+        if self._session_id is not None and await self._store.is_lease_lost(self._session_id):
+            self.lose()
+
+    def lose(self) -> None:
+        """Another loom has it."""
+        if not self.taken:
+            self.taken = True
+            self._lost()
+
+    async def release(self) -> None:
+        """Let others write the session. Once: what is acquired for it later is somebody else's."""
+        await self._lookout.stop()
+        session_id, self._session_id = self._session_id, None
+        if session_id is not None:
+            await self._store.release_lease(session_id)
 
 
 def follow(store: ConversationStore, seen: Session, written: Callable[[list[Turn]], Awaitable[None]]) -> Lookout:

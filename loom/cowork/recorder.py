@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from loom.archive import ArchiveError, ConversationStore, LeaseLost, NewTurn, Turn
 from loom.archive.records import Draft
 from loom.archive.spool import Spool
+from loom.cowork.elsewhere import Claim
 from loom.cowork.events import Listener, SaveFailed, TurnStored
 from loom.errors import LoomError
 
@@ -22,9 +23,8 @@ class NotSaved(LoomError):
 class Recorder:
     """Stores the turns of one session in order and announces each once it is durable."""
 
-    def __init__(self, store: ConversationStore, spool: Spool, listener: Listener, lost: Callable[[], None]) -> None:
-        """`lost` is called when another loom turns out to have taken the session over."""
-        self._lost = lost
+    def __init__(self, store: ConversationStore, spool: Spool, listener: Listener, claim: Claim) -> None:
+        self._claim = claim
         self._store = store
         self._spool = spool
         self._listener = listener
@@ -33,8 +33,6 @@ class Recorder:
         self._draft: tuple[int, Callable[[], Sequence[NewTurn]]] | None = None
         self._order = asyncio.Lock()
         self.session_id: str | None = None
-        self.taken = False
-        """Another loom has the session: what cannot be stored any more belongs to a fork at most, never to it."""
         self.unsaved: list[NewTurn] = []
         """Turns that could not be written, oldest first. While there are any, nothing else is written: turns
         are numbered in the order in which things happened."""
@@ -61,7 +59,7 @@ class Recorder:
         try:
             return await self._store.append_turns(session_id, turns)
         except LeaseLost as error:
-            self._lost()
+            self._claim.lose()
             await self._keep(session_id, turns)
             raise NotSaved(error.what, error.todo) from error
         except ArchiveError as error:
@@ -71,7 +69,7 @@ class Recorder:
 
     async def _keep(self, session_id: str, turns: Sequence[NewTurn]) -> None:
         """Keep what the archive did not take in memory and, if the disk lets us, in the spool beside it."""
-        if self.taken:
+        if self._claim.taken:
             # Not in the spool: the next start would put it behind what the other loom has written since.
             self.unsaved.extend(turns)
             return
@@ -139,7 +137,7 @@ class Recorder:
         try:
             await self._store.save_draft(draft)
         except LeaseLost:
-            self._lost()
+            self._claim.lose()
         except ArchiveError as error:
             # The answer itself is stored when it is complete; a draft only shortens what a crash could cost.
             self._listener(SaveFailed(error.what, error.todo))
