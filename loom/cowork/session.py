@@ -154,6 +154,11 @@ class CoworkSession:
         return self._record.state
 
     @property
+    def begun_in(self) -> str:
+        """Another folder than this one, in which the session was begun; empty when it is the same."""
+        return self._record.begun_in
+
+    @property
     def choice(self) -> ModelChoice:
         """The model that answers."""
         return self._answering.choice

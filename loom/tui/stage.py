@@ -19,9 +19,9 @@ from loom.tui.choices import NewSession, OpenSession
 from loom.tui.drafts import Drafts
 from loom.tui.opening import Opener
 from loom.tui.origin import origin_of
+from loom.tui.places import begun_in_words, is_gone
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.held import Held, HeldScreen
-from loom.tui.screens.trust import TrustScreen
 from loom.tui.view import View, keep_view, load_view
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ class Stage:
         self._wanted = wanted_model
         self._trust_project = trust_project
         self._clock = clock
-        self._asked = False
         self._view = View()
         self._drafts = Drafts(Unsent(locations.unsent), str(workspace), lambda words: self.chat.say(words, "warning"))
         self.chat = ChatScreen(workspace, clock=clock)
@@ -147,10 +146,11 @@ class Stage:
         await self._restore_draft(session, chat)
         if origin := await origin_of(bench.store, session.session):
             chat.say_origin(origin)
-        await chat.attach(session, wanted.turn if wanted is not None else None)
+        await chat.attach(session, wanted.turn if wanted is not None else None, note=await self._place(session))
         if wanted is not None and wanted.read_only:
             chat.say("Open to read only. /sessions lists it, to go on with it.")
-        await self._ask_about_project(session)
+        if not session.read_only and session.beside.standing == "unasked":
+            chat.ask_about_project(session.beside.project)
         return True
 
     def _hear(self, chat: ChatScreen, event: Event) -> None:
@@ -158,15 +158,12 @@ class Stage:
         if isinstance(event, QueueChanged) and chat is self.chat:
             self.draft_changed()
 
-    async def _ask_about_project(self, session: CoworkSession) -> None:
-        """Once in the life of the program, unless it was answered before: may the model read the project's
-        instructions?"""
-        if self._asked or session.read_only or session.beside.standing != "unasked":
-            return
-        self._asked = True
-        answer = await self._app.push_screen_wait(TrustScreen(session.beside.project, clock=self._clock))
-        if answer != "later":
-            await session.beside.decide(answer)
+    async def _place(self, session: CoworkSession) -> str:
+        """What is to be known of the folder that the session was begun in; empty when it is this one."""
+        if not session.begun_in:
+            return ""
+        gone = await asyncio.to_thread(is_gone, session.begun_in)
+        return begun_in_words(session.begun_in, str(self._workspace), gone=gone, read_only=session.read_only)
 
     async def _ask_about_held(self, title: str, error: LeaseHeld) -> Held:
         holder = Holder(error.pid, error.host, error.since)

@@ -87,6 +87,7 @@ class ScriptedChat:
         self.pending: tuple[ApprovalAsked, ...] = ()
         self.read_only = False
         self.taken = False
+        self.begun_in = ""
         self.problem: LoomError | None = None
         self.sent: list[str] = []
         self.answers: list[tuple[str, Decision]] = []

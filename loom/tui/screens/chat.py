@@ -100,9 +100,9 @@ class ChatScreen(PagedScreen):
         """Returns when every event received so far is on the screen."""
         await self._feed.drawn()
 
-    async def attach(self, service: ChatService, turn: int | None = None) -> None:
-        """Show this conversation: its last page of turns (or the one around `turn`), its totals; then make it ready
-        to answer. Messages that were sent before go to it now.
+    async def attach(self, service: ChatService, turn: int | None = None, *, note: str = "") -> None:
+        """Show this conversation: its last page of turns (or the one around `turn`), its totals, `note` behind them;
+        then make it ready to answer. Messages that were sent before go to it now.
         """
         turns = await service.transcript(None, PAGE)
         self.service, self.failure = service, ""
@@ -112,6 +112,8 @@ class ChatScreen(PagedScreen):
             await self.query_one(Transcript).greet(Welcome(self.welcome_info(service)))
         if turn is not None:
             await self.go_to_turn(turn)
+        if note:
+            await self.add_note(note)
         composer = self.query_one(Composer)
         said = (t.content or "" for t in turns if t.role == "user" and t.kind is TurnKind.TEXT)
         composer.remember(without_files(text) for text in said)
@@ -341,8 +343,7 @@ class ChatScreen(PagedScreen):
 
     @work(exclusive=True, group="save", exit_on_error=False)
     async def action_retry_save(self) -> None:
-        self.query_one(NoticeBar).show_notice(Notice.UNSAVED, "")
-        self.refresh_bindings()
+        self.stand(Notice.UNSAVED, "")
         try:
             await self.conversation().retry_save()
         except LoomError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
 
@@ -20,8 +20,13 @@ from loom.tui.service import ChatService
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.gauge import short_tokens
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
+from loom.tui.widgets.notice_bar import Notice
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
+
+if TYPE_CHECKING:
+    # The conversation's side is not needed to paint.
+    from loom.cowork.project import Project
 
 Place = Literal["help", "context", "sessions", "new", "archive", "model", "quit"]
 
@@ -169,6 +174,12 @@ class CommandedScreen(FramedScreen):
         answer = await self.app.push_screen_wait(TrustScreen(beside.project, clock=self._clock))
         if answer != "later":
             await beside.decide(answer)
+        self.stand(Notice.TRUST, "")
+
+    def ask_about_project(self, project: Project) -> None:
+        """Say that nobody has said yet whether the model reads these instructions. No key that is typed answers it."""
+        names = show_line(", ".join(file.path for file in project.files), 200)
+        self.stand(Notice.TRUST, f"The model does not follow {names} until you trust it. Ctrl+T shows it and asks.")
 
     async def command_history(self, argument: str) -> None:
         service = self.conversation()

@@ -11,7 +11,7 @@ from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.gauge import Gauge
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
-from loom.tui.widgets.notice_bar import Notice, NoticeBar
+from loom.tui.widgets.notice_bar import Notice
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
 from loom.tui.widgets.welcome import Welcome
@@ -81,15 +81,11 @@ class EventDrawing:
                     screen.say(text, SEVERITIES.get(severity, "information"))
             case ev.SaveFailed(what, todo):
                 words = f"Not saved: {what} {todo}".rstrip()
-                self._stand(Notice.UNSAVED, f"{words}\nThe text is kept. Ctrl+R writes it again.")
+                screen.stand(Notice.UNSAVED, f"{words}\nThe text is kept. Ctrl+R writes it again.")
             case ev.TakenOver():
-                self._stand(Notice.TAKEN, TAKEN_WORDS)
+                screen.stand(Notice.TAKEN, TAKEN_WORDS)
                 screen.take_waiting_back()
                 screen.show_info()
-
-    def _stand(self, notice: Notice, text: str) -> None:
-        self._screen.query_one(NoticeBar).show_notice(notice, text)
-        self._screen.refresh_bindings()
 
     def _welcome_says(self, text: str) -> bool:
         """Whether the welcome stands there and says this already."""
