@@ -93,6 +93,8 @@ class ScriptedChat:
         self.waiting: tuple[str, ...] = ()
         self.pending: tuple[ApprovalAsked, ...] = ()
         self.read_only = False
+        self.taken = False
+        self.begun_in = ""
         self.problem: LoomError | None = None
         self.sent: list[str] = []
         self.answers: list[tuple[str, Decision]] = []

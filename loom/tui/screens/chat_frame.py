@@ -16,6 +16,7 @@ from loom.tui.service import ChatService
 from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.gauge import Gauge
+from loom.tui.widgets.notice_bar import Notice, NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
 from loom.tui.widgets.state_panel import WIDE_ENOUGH, StatePanel
 from loom.tui.widgets.status import StatusInfo, StatusLine
@@ -56,6 +57,11 @@ class FramedScreen(Screen[None]):
         """A passing notice, drawn literally."""
         self.notify(text, severity=severity, markup=False)
 
+    def stand(self, notice: Notice, text: str) -> None:
+        """Let this stand above the composer until something is done about it; an empty text takes it away."""
+        self.query_one(NoticeBar).show_notice(notice, text)
+        self.refresh_bindings()
+
     def show_info(self) -> None:
         """Draw title, reference, model and window again."""
         service = self.service
@@ -67,6 +73,7 @@ class FramedScreen(Screen[None]):
                 workspace=short_path(self._workspace),
                 model=service.choice.name if service is not None else "",
                 read_only=service is not None and service.read_only,
+                taken=service is not None and service.taken,
             )
         )
         self.query_one(Gauge).show_usage(service.usage if service is not None else None)
