@@ -377,7 +377,7 @@ class ChatScreen(PagedScreen):
     def _typed(self, event: Approval.Typed) -> None:
         composer = self.query_one(Composer)
         composer.focus()
-        composer.insert(event.character)
+        composer.insert(event.characters)
         if (question := self.query_one(ApprovalPlace).question) is not None:
             question.say_typing()
 
