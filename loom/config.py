@@ -78,6 +78,9 @@ class Settings:
         "can (Anthropic, Google, OpenAI Responses); the estimate stands when it does not answer.",
     )
     request_limit: int = _setting(200, "Model requests in one exchange before it stops; 0 disables.", low=0)
+    repeat_limit: int = _setting(
+        5, "Times in a row that the same calls with the same results may come in one exchange; 0 disables.", low=0
+    )
     shell_timeout: int = _setting(120, "Seconds a command may run unless the model asks for longer.", low=1)
     person_command_timeout: int = _setting(
         3_600, "Seconds a command that you run with `!` may take; 0 lets it run until it ends or you stop it.", low=0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from pydantic_ai.messages import ModelMessage, ModelRequest
 
@@ -21,31 +20,11 @@ from loom.context.outlook import Outlook, outlook
 from loom.context.pins import Pinned
 from loom.context.receipts import Receipt, receipt_of
 from loom.context.recipes import Recipe
+from loom.context.resuming import Resuming, SessionRows
 from loom.context.trimming import TrimRules
 from loom.context.usage import Segment, WindowUsage
 
-__all__ = ["Assembly", "SessionRows", "Window"]
-
-PAGE = 40
-"""Exchanges read at first when a session is resumed."""
-
-
-class SessionRows(Protocol):
-    """What is asked of the archive when a session is resumed."""
-
-    async def sizes(self, before: int | None, limit: int) -> Sequence[ExchangeSize]:
-        """The newest `limit` exchanges before exchange `before` (of all if None), newest first."""
-
-    async def exchanges(self, first: int, last: int) -> Sequence[Turn]:
-        """The turns of these exchanges, both included, ascending."""
-
-    async def turn(self, number: int) -> Turn | None: ...
-
-    async def newest_mark(self) -> Turn | None:
-        """The newest turn that moved the window's edges; None if none did."""
-
-    async def newest_recipe(self) -> Recipe | None:
-        """That of the newest request; None before the first, or if an older loom sent it."""
+__all__ = ["Assembly", "Window"]
 
 
 class Window:
@@ -159,76 +138,7 @@ class Window:
     async def load(self, rows: SessionRows) -> None:
         """Fill the window of a resumed session, newest exchanges first, up to where it began or until it is full.
         The cost depends on the window's size and not on the session's."""
-        beginning = await self._beginning(rows)
-        summary = await rows.turn(beginning.summary) if beginning.summary else None
-        self._contents.fill([], beginning, summary)
-        turns: list[Turn] = []
-        before: int | None = None
-        limit = PAGE
-        while page := await rows.sizes(before, limit):
-            taken = self._take(page)
-            turns = [*await rows.exchanges(taken[-1].exchange, taken[0].exchange), *turns]
-            before = taken[-1].exchange
-            self._contents.fill(turns, beginning, summary)
-            if self.left_to >= turns[0].turn_number - 1 or self._used() >= self._room():
-                break
-            # Twice as many each time: what was read is laid out anew at each step.
-            limit *= 2
-        if turns:
-            await self._load_back(rows, turns, beginning, summary)
-            self._begin_at_most_full(turns[0].turn_number - 1)
-            self._left_at_load = await self._left_since(beginning.edges.left_to, rows)
-
-    async def _beginning(self, rows: SessionRows) -> Beginning:
-        """Where the window began last. Outputs may have been shortened since the newest mark: the newest request's
-        recipe says how far."""
-        mark, recipe = await rows.newest_mark(), await rows.newest_recipe()
-        beginning = Beginning().moved_by(mark) if mark is not None else Beginning()
-        if recipe is not None and recipe.last_turn > (mark.turn_number if mark is not None else 0):
-            return replace(beginning, edges=recipe.edges, summary=recipe.summary)
-        return beginning
-
-    async def _left_since(self, left_to: int, rows: SessionRows) -> Receipt | None:
-        """The receipt for what the window, filled anew, has no room for any more (it is another model's); not all of
-        it was read, so it counts exchanges only."""
-        gone = await rows.turn(left_to + 1) if self.left_to > left_to else None
-        exchanges = self._contents.held[0].number - max(1, gone.exchange) if gone is not None else 0
-        if exchanges <= 0:
-            return None
-        return Receipt(((left_to + 1, self.left_to),), exchanges, 0, 0, self._contents.beginning)
-
-    async def _load_back(
-        self, rows: SessionRows, turns: Sequence[Turn], beginning: Beginning, summary: Turn | None
-    ) -> None:
-        """Read the exchanges, older than these turns, that were brought back."""
-        older = [number for number in beginning.edges.back if number < turns[0].exchange]
-        if older:
-            back = [turn for number in older for turn in await rows.exchanges(number, number)]
-            self._contents.fill([*back, *turns], beginning, summary)
-
-    def _begin_at_most_full(self, before: int) -> None:
-        """Let the window begin behind turn `before` at the earliest, and later if more was read than there is room for
-        (rows of imports do not say how long they are)."""
-        ends = [before, *(held.last_turn for held in self._contents.held[:-1])]
-        for left_to in ends:
-            edges = self._contents.edges
-            if left_to > edges.left_to:
-                self._contents.move(replace(edges, left_to=left_to))
-            if self._used() <= self._room():
-                break
-        self._contents.let_go()
-
-    def _take(self, page: Sequence[ExchangeSize]) -> Sequence[ExchangeSize]:
-        room = self._room() - self._used()
-        for at, size in enumerate(page, 1):
-            room -= size.tokens
-            if room <= 0:
-                return page[:at]
-        return page
-
-    def _room(self) -> int:
-        """How full a resumed window may become: as full as it can have been."""
-        return self._meter.marks().full
+        self._left_at_load = await Resuming(self._contents, self._meter, rows).fill()
 
     # A request
 

@@ -20,6 +20,7 @@ from loom.context.window import Window
 from loom.cowork.agent import build_agent, build_tools
 from loom.cowork.approvals import Approvals
 from loom.cowork.beside import Beside, BesideText
+from loom.cowork.circles import Circles
 from loom.cowork.contents import ExchangeInWindow
 from loom.cowork.events import Listener, Notice, Outcome, UsageChanged
 from loom.cowork.exchange import Exchange
@@ -82,6 +83,7 @@ class Engine:
         self._toolbox = toolbox
         self._store = bench.store
         self._request_limit = bench.settings.request_limit
+        self._repeat_limit = bench.settings.repeat_limit
         self._count = bench.counter.count
         self._log_fault = bench.log_fault
         self._permissions = permissions
@@ -134,7 +136,14 @@ class Engine:
                 prompt.exchange,
                 self.choice.name,
             ),
-            gate=Gate(self._toolbox.by_name, self._permissions, self._approvals, writer.running),
+            gate=Gate(
+                self._toolbox.by_name,
+                self._permissions,
+                self._approvals,
+                writer.running,
+                Circles(self._repeat_limit),
+                writer.turns,
+            ),
             answer=answer,
             request_limit=self._request_limit,
             log_fault=self._log_fault,

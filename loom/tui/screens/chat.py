@@ -26,22 +26,18 @@ from loom.text import show_line
 from loom.tools.mentions import best_paths, without_files
 from loom.tui.commands import Call, ChatCommands, Command, parse
 from loom.tui.keys import bindings
+from loom.tui.screens.chat_events import EventDrawing
 from loom.tui.screens.chat_frame import Severity
 from loom.tui.screens.chat_pages import PAGE, PagedScreen
 from loom.tui.screens.event_feed import EventFeed
-from loom.tui.screens.left_turns import LeftTurnsScreen
-from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.service import ChatService
 from loom.tui.widgets.approval import Approval
 from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.composer import Composer, PathEntry
-from loom.tui.widgets.fold import WholeText
 from loom.tui.widgets.gauge import Gauge
-from loom.tui.widgets.line import ErrorBlock, NoticeBar, ReceiptLine
-from loom.tui.widgets.pinnable import PinWanted
+from loom.tui.widgets.line import ErrorBlock, NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
-from loom.tui.widgets.receipt import LeftWanted
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
@@ -65,7 +61,8 @@ class ChatScreen(PagedScreen):
 
     def __init__(self, workspace: Path, *, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(workspace, clock=clock)
-        self._feed = EventFeed(self._draw, self._fault)
+        drawing = EventDrawing(self, clock)
+        self._feed = EventFeed(drawing.draw, drawing.failed)
         self._paths: list[str] | None = None
         self._paths_at = 0.0
 
@@ -174,79 +171,6 @@ class ChatScreen(PagedScreen):
             return True
         return False
 
-    # --- events of the conversation --------------------------------------------------------------------------
-
-    async def _draw(self, event: ev.Event) -> None:
-        transcript = self.query_one(Transcript)
-        if transcript.newer_dropped and isinstance(event, ev.TurnStored | ev.ToolStarted):
-            await self.show_newest()
-        if await transcript.draw(event, self._clock()):
-            return
-        match event:
-            case ev.ApprovalAsked():
-                transcript.tool_asking(event.call_id, asking=True)
-                await self.query_one(ApprovalPlace).ask(event, writing=self._writing)
-            case ev.ApprovalAnswered(call_id):
-                transcript.tool_asking(call_id, asking=False)
-                if await self.query_one(ApprovalPlace).withdraw(call_id, writing=self._writing):
-                    self.query_one(Composer).focus()
-            case ev.ExchangeStarted():
-                self.query_one(StatusLine).start()
-                self.refresh_bindings()
-            case ev.ExchangeEnded():
-                await self._end_exchange(event)
-            case _:
-                self._draw_around(event)
-
-    def _draw_around(self, event: ev.Event) -> None:
-        """What is drawn beside the transcript."""
-        match event:
-            case ev.SessionOpened(_, reference, title):
-                self.query_one(StatusLine).show_title(title, reference)
-            case ev.UsageChanged(usage):
-                self.query_one(Gauge).show_usage(usage)
-            case ev.StateChanged(state):
-                self.show_state()
-                self.query_one(Transcript).show_pins(pin.turn for pin in state.pins)
-            case ev.Compacting(words):
-                self.query_one(StatusLine).show_word(words)
-                self.refresh_bindings()
-            case ev.QueueChanged():
-                self.show_queue()
-            case ev.Notice(severity, text):
-                if not self._welcome_says(text):
-                    self.say(text, SEVERITIES.get(severity, "information"))
-            case ev.SaveFailed(what, todo):
-                words = f"Not saved: {what} {todo}".rstrip()
-                self.query_one(NoticeBar).show_notice(f"{words}\nThe text is kept. Ctrl+R writes it again.")
-                self.refresh_bindings()
-
-    def _welcome_says(self, text: str) -> bool:
-        """Whether the welcome stands there and says this already."""
-        service = self.service
-        if service is None or not self.query(Welcome):
-            return False
-        return text == (str(service.problem) if service.problem is not None else service.choice.note)
-
-    async def _end_exchange(self, event: ev.ExchangeEnded) -> None:
-        self.query_one(StatusLine).stop()
-        transcript = self.query_one(Transcript)
-        await transcript.end_exchange(complete=event.outcome is ev.Outcome.COMPLETE)
-        if event.outcome is ev.Outcome.FAILED and event.error:
-            await transcript.add_line(ErrorBlock(event.error))
-        elif event.outcome is ev.Outcome.INTERRUPTED and not transcript.shows_interruption:
-            await transcript.add_line(ReceiptLine("Interrupted. What had arrived is kept."))
-        self.show_info()
-        self.refresh_bindings()
-
-    async def _fault(self, error: Exception) -> None:
-        """An event could not be drawn: the exchange ends, the program does not."""
-        if not self.is_attached:
-            return
-        self.action_interrupt()
-        text = f"This could not be drawn, and the exchange was stopped: {type(error).__name__}: {error}"
-        await self.query_one(Transcript).add_line(ErrorBlock(f"{text}\nEverything is in the archive."))
-
     # --- writing ---------------------------------------------------------------------------------------------
 
     @on(Composer.Submitted)
@@ -330,33 +254,6 @@ class ChatScreen(PagedScreen):
             words += f" At {mark:.0f}% the oldest of it leaves; the archive keeps every turn."
         self.say(f"{words} F2 shows what it holds.", "warning")
 
-    @on(PinWanted)
-    @work(group="pin", exit_on_error=False)
-    async def _pin_wanted(self, event: PinWanted) -> None:
-        try:
-            service = self.conversation()
-            pinned = next((pin for pin in service.state.pins if pin.turn == event.turn), None)
-            if pinned is not None:
-                await service.unpin(pinned)
-            else:
-                await service.pin_turn(event.turn)
-        except LoomError as error:
-            self.say(str(error), "error")
-
-    @on(LeftWanted)
-    @work(group="left", exit_on_error=False)
-    async def _left_wanted(self, event: LeftWanted) -> None:
-        try:
-            service = self.conversation()
-            if event.bring_back or await self.app.push_screen_wait(LeftTurnsScreen(service, event.ranges)):
-                await service.bring_back(event.ranges)
-        except LoomError as error:
-            await self.query_one(Transcript).add_line(ErrorBlock(str(error)))
-
-    @on(WholeText)
-    def _whole_text(self, event: WholeText) -> None:
-        self.app.push_screen(WholeTextScreen(event.title, event.text, diff=event.diff))
-
     def on_key(self, event: Key) -> None:
         """Letters typed while the transcript has the keyboard belong to the composer."""
         composer = self.query_one(Composer)
@@ -397,10 +294,6 @@ class ChatScreen(PagedScreen):
             return f"{self.service.problem} /model chooses another model."
         return self.failure
 
-    @property
-    def _writing(self) -> bool:
-        return bool(self.query_one(Composer).text)
-
     # --- keys ------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -409,18 +302,6 @@ class ChatScreen(PagedScreen):
         if action == "retry_save":
             return bool(self.query_one(NoticeBar).display) if self.is_mounted else False
         return True
-
-    def action_interrupt(self) -> None:
-        """Stop the exchange. What waited for its end is not sent behind the person's back: it is theirs again."""
-        if self.service is None:
-            return
-        waiting = self.waiting
-        while self.service.take_back() is not None:
-            pass
-        if waiting:
-            self.query_one(Composer).give_back("\n\n".join(waiting))
-            self.show_queue()
-        self.service.interrupt()
 
     def action_compose(self) -> None:
         self.query_one(Transcript).anchor()

@@ -54,6 +54,18 @@ class CommandedScreen(FramedScreen):
             )
         return self.service
 
+    def action_interrupt(self) -> None:
+        """Stop the exchange. What waited for its end is not sent behind the person's back: it is theirs again."""
+        if self.service is None:
+            return
+        waiting = self.waiting
+        while self.service.take_back() is not None:
+            pass
+        if waiting:
+            self.query_one(Composer).give_back("\n\n".join(waiting))
+            self.show_queue()
+        self.service.interrupt()
+
     def run_command(self, call: Call) -> None:
         """Run a command of the list off the key press that asked for it; a failure is said in the transcript."""
         command = call.command

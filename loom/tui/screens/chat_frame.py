@@ -88,6 +88,11 @@ class FramedScreen(Screen[None]):
         """Messages that are not sent yet, oldest first."""
         return (*(self.service.waiting if self.service is not None else ()), *self._early)
 
+    @property
+    def writing(self) -> bool:
+        """Whether something stands in the composer."""
+        return bool(self.query_one(Composer).text)
+
     def show_queue(self) -> None:
         waiting = self.waiting
         self.query_one(QueuedMessages).show_waiting(waiting)
