@@ -17,7 +17,7 @@ from loom.context.encode import turns_from_request
 from loom.context.framing import framed_command
 from loom.context.measure import PART_OVERHEAD, Count
 
-Outcome = Literal["success", "failed", "interrupted"]
+Ending = Literal["success", "failed", "interrupted"]
 
 
 def command_row(command: str, call_id: str, count: Count) -> NewTurn:
@@ -27,7 +27,7 @@ def command_row(command: str, call_id: str, count: Count) -> NewTurn:
     return NewTurn(role="user", kind=TurnKind.TOOL_CALL, content=None, tool_calls=[call], token_count=tokens)
 
 
-def output_row(call_id: str, text: str, facts: Mapping[str, Any], outcome: Outcome, count: Count) -> NewTurn:
+def output_row(call_id: str, text: str, facts: Mapping[str, Any], outcome: Ending, count: Count) -> NewTurn:
     """What it gave; `facts` as those of a tool's outcome. Storing it again under the same call stores it once."""
     part = ToolReturnPart(PERSON_COMMAND, text, call_id, metadata=dict(facts) or None, outcome=outcome)
     (row,) = turns_from_request(ModelRequest(parts=[part]), count)

@@ -7,29 +7,25 @@ of it with the next message.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from loom.archive import NewTurn, Turn
 from loom.archive.records import PERSON_COMMAND, TurnKind
 from loom.config import Settings
-from loom.cowork.events import (
-    CommandOutput,
-    ExchangeEnded,
-    ExchangeStarted,
-    Listener,
-    Outcome,
-    ToolFinished,
-    ToolRunning,
-)
+from loom.cowork.events import CommandOutput, Listener, Outcome, ToolFinished, ToolRunning
 from loom.cowork.recorder import NotSaved, Recorder
 from loom.text import storable
 from loom.tools.capture import Capture
 from loom.tools.outcome import ToolFailure
 from loom.tools.shell import MAX_SECONDS, Shell
+
+if TYPE_CHECKING:
+    from loom.context.person_commands import Ending
 
 SHOW_SECONDS = 0.1
 """How often what has come is shown."""
@@ -39,6 +35,7 @@ DRAFT_BYTES = 200_000
 
 STOPPED = "[stopped: it may have taken effect]"
 NOT_RUN = "[stopped before it ran]"
+NOT_SAVED = "[not run: it could not be saved first]"
 CUT_OFF = "[cut off: loom was ended while it ran, and may have ended it before it was done]"
 
 
@@ -79,37 +76,41 @@ class PersonCommand:
         await asyncio.to_thread(importlib.import_module, "loom.context.person_commands")
         from loom.context.person_commands import command_row
 
-        (turn,) = await self._recorder.store([command_row(self.command, self._call_id, self._count)])
+        row = command_row(self.command, self._call_id, self._count)
+        try:
+            (turn,) = await self._recorder.store([row])
+        except NotSaved:
+            # It is kept, and stored when there is room again: then this is to be known of it.
+            with contextlib.suppress(NotSaved):
+                await self._recorder.store([self._result(NOT_SAVED, {}, "failed")])
+            raise
         self._exchange = turn.exchange
         return turn
 
-    async def run(self) -> list[Turn]:
-        """Run the command that was stored, and store what it gave: its rows. Raises NotSaved, when that could not be
-        stored (it is kept)."""
-        self._listener(ExchangeStarted(self._exchange))
+    async def run(self) -> tuple[list[Turn], Outcome]:
+        """Run the command that was stored, and store what it gave: its rows, and how it ended. Raises NotSaved, when
+        that could not be stored (it is kept)."""
         began = time.monotonic()
         row, outcome = await self._ended()
         duration = round((time.monotonic() - began) * 1000)
         await self._recorder.settle_draft()
-        try:
-            stored = await self._recorder.store([row])
-        except NotSaved as error:
-            self._listener(ExchangeEnded(self._exchange, Outcome.FAILED, str(error)))
-            raise
+        stored = await self._recorder.store([row])
         await self._recorder.save_draft(self._exchange, ())
         self._listener(ToolFinished(self._call_id, stored[0], duration))
-        self._listener(ExchangeEnded(self._exchange, outcome))
-        return stored
+        return stored, outcome
+
+    def _result(self, text: str, facts: Mapping[str, Any], outcome: Ending) -> NewTurn:
+        from loom.context.person_commands import output_row
+
+        return output_row(self._call_id, text, facts, outcome, self._count)
 
     async def _ended(self) -> tuple[NewTurn, Outcome]:
         """What comes of it. When the caller is cancelled the program is ended before CancelledError goes on; the draft
         says what there was."""
-        from loom.context.person_commands import output_row
-
         # On disk before it runs: after a crash it is known that it may have run.
         await self._recorder.save_draft(self._exchange, self._draft())
         if self._stopped:
-            return output_row(self._call_id, NOT_RUN, {}, "interrupted", self._count), Outcome.INTERRUPTED
+            return self._result(NOT_RUN, {}, "interrupted"), Outcome.INTERRUPTED
         self._listener(ToolRunning(self._call_id))
         self._program = asyncio.ensure_future(self._shell.run(self.command, self._seconds, self._output))
         try:
@@ -122,12 +123,11 @@ class PersonCommand:
             self._shown()
         if self._program.cancelled():
             words = "\n".join(text for text in (self._output.text().rstrip("\n"), STOPPED) if text)
-            facts = {"command": self.command}
-            return output_row(self._call_id, words, facts, "interrupted", self._count), Outcome.INTERRUPTED
+            return self._result(words, {"command": self.command}, "interrupted"), Outcome.INTERRUPTED
         if isinstance(error := self._program.exception(), ToolFailure):
-            return output_row(self._call_id, str(error), {}, "failed", self._count), Outcome.COMPLETE
+            return self._result(str(error), {}, "failed"), Outcome.COMPLETE
         done = self._program.result()
-        return output_row(self._call_id, storable(done.content), done.facts, "success", self._count), Outcome.COMPLETE
+        return self._result(done.content, done.facts, "success"), Outcome.COMPLETE
 
     def _heard(self) -> None:
         """More output has come."""

@@ -9,6 +9,7 @@ from typing import Literal
 from textual.message import Message
 
 from loom.archive.records import TurnKind
+from loom.cowork.typed import joined
 from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.commands import Call
@@ -62,7 +63,7 @@ class CommandedScreen(FramedScreen):
         while self.service.take_back() is not None:
             pass
         if waiting:
-            self.query_one(Composer).give_back("\n\n".join(waiting))
+            self.query_one(Composer).give_back(joined(*waiting))
             self.show_queue()
         self.service.interrupt()
 
