@@ -10,6 +10,7 @@ from textual.message import Message
 
 from loom.archive.records import TurnKind
 from loom.context.usage import short_tokens
+from loom.cowork.typed import joined
 from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.commands import Call
@@ -67,12 +68,12 @@ class CommandedScreen(FramedScreen):
         self.service.interrupt()
 
     def take_waiting_back(self) -> None:
-        """Put the messages that wait into the composer, in front of what is being written."""
+        """Put what waits into the composer, in front of what is being written."""
         if waiting := self.waiting:
             self._early = []
             while self.service is not None and self.service.take_back() is not None:
                 pass
-            self.query_one(Composer).give_back("\n\n".join(waiting))
+            self.query_one(Composer).give_back(joined(*waiting))
             self.show_queue()
 
     def run_command(self, call: Call) -> None:

@@ -102,7 +102,7 @@ class FramedScreen(Screen[None]):
     @property
     def writing(self) -> bool:
         """Whether something stands in the composer."""
-        return bool(self.query_one(Composer).text)
+        return not self.query_one(Composer).is_idle
 
     def show_queue(self) -> None:
         waiting = self.waiting
