@@ -17,6 +17,8 @@ REPORT_EVERY = 2_000
 
 _TURNS = f"SELECT session_id, digest, {', '.join(DIGESTED)} FROM conversation_turns"  # noqa: S608
 
+_TOKENS = DIGESTED.index("token_count")
+
 
 @dataclass(slots=True)
 class Chain:
@@ -26,6 +28,10 @@ class Chain:
     turns: int = 0
     digest: str = GENESIS
     exchange: int = 0
+    """The greatest one."""
+    tokens: int = 0
+    begins: list[tuple[int, int, int]] = field(default_factory=list)
+    """Of each exchange: its number, its first turn, and the tokens of all turns before it."""
     altered: list[int] = field(default_factory=list)
     """Turns whose columns do not give their digest, ascending: the first is where the text was changed."""
     out_of_place: list[int] = field(default_factory=list)
@@ -33,13 +39,17 @@ class Chain:
 
     def add(self, stored: str, columns: tuple[Any, ...]) -> None:
         """The next turn: its digest, and its DIGESTED columns."""
-        number, self.exchange = columns[:2]
+        number, exchange = columns[:2]
         if number != self.last_turn + 1:
             self.out_of_place.append(number)
         if not holds(self.digest, stored, columns):
             self.altered.append(number)
         # On with what was stored: each turn is judged by itself, not by an error before it.
         self.digest, self.last_turn = stored, number
+        if not self.turns or exchange > self.exchange:
+            self.begins.append((exchange, number, self.tokens))
+            self.exchange = exchange
+        self.tokens += columns[_TOKENS]
         self.turns += 1
 
 

@@ -39,7 +39,8 @@ def _as_text(report: CheckReport) -> str:
     counted = "" if report.turns is None else f"{report.sessions:,} sessions, {report.turns:,} turns, "
     lines = [f"{report.path}: {counted}{size}"]
     wrong = {finding.part for finding in report.findings}
-    lines.append("  ".join(f"{part} {'WRONG' if part in wrong else 'ok'}" for part in report.checked))
+    said = {**report.standing, **dict.fromkeys(wrong, "WRONG")}
+    lines.append("  ".join(f"{part} {said.get(part, 'ok')}" for part in report.checked))
     for finding in report.findings:
         lines.append(f"{finding.part}: {show_line(f'{finding.what} {finding.todo}'.strip(), 1000)}")
     lines += [f"not seen: {show_line(unseen, 1000)}" for unseen in report.unseen]

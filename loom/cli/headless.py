@@ -88,6 +88,9 @@ async def _run(
             if resume is not None:
                 found = await workbench.store.resolve_reference(resume, str(workspace))
                 await session.resume(found.id)
+            if session.begun_in:
+                words = f"loom: written in {session.begun_in}; commands and edits go to {workspace}."
+                print(show_line(words, 9_000), file=sys.stderr)
             await session.prepare()
             if session.problem is not None:
                 raise session.problem

@@ -170,6 +170,11 @@ class SaveFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenOver:
+    """Another loom has the session now: nothing is stored here any more. Sent once; what ran is being stopped."""
+
+
+@dataclass(frozen=True, slots=True)
 class ExchangeStarted:
     exchange: int
 
@@ -200,6 +205,7 @@ Event = (
     | QueueChanged
     | Notice
     | SaveFailed
+    | TakenOver
     | ExchangeStarted
     | ExchangeEnded
 )

@@ -7,8 +7,9 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from loom.archive import ConversationStore, Turn
+from loom.archive import LeaseLost, Turn
 from loom.cowork.answering import Answering
+from loom.cowork.elsewhere import Claim
 from loom.cowork.events import (
     ExchangeEnded,
     ExchangeStarted,
@@ -36,7 +37,7 @@ class Exchanges:
 
     def __init__(
         self,
-        store: ConversationStore,
+        claim: Claim,
         record: SessionRecord,
         recorder: Recorder,
         answering: Answering,
@@ -46,7 +47,7 @@ class Exchanges:
         log_fault: Callable[[BaseException], None],
         listener: Listener,
     ) -> None:
-        self._store = store
+        self._claim = claim
         self._record = record
         self._recorder = recorder
         self._answering = answering
@@ -102,7 +103,9 @@ class Exchanges:
     def start_next(self) -> None:
         """Begin with the oldest waiting message, if nothing is in its way."""
         engine = self._answering.engine
-        if self.busy or self._closing or self._held or engine is None or self._recorder.unsaved:
+        if self.busy or self._closing or self._held or engine is None:
+            return
+        if self._recorder.unsaved or self._claim.taken:
             return
         text = self._outbox.next()
         if text is not None:
@@ -126,6 +129,10 @@ class Exchanges:
         try:
             prompt = await self._store_prompt(text)
         except NotSaved as error:
+            if self._claim.taken:
+                # It is the person's again, to be said somewhere else.
+                self._outbox.put_back()
+                self._recorder.unsaved.clear()
             self._outbox.sent()  # the recorder has it, and the spool
             self._listener(ExchangeEnded(0, Outcome.FAILED, str(error)))
             return
@@ -155,7 +162,7 @@ class Exchanges:
 
     async def _create_session(self) -> None:
         detail = await self._record.create(self._answering.choice.name)
-        await self._store.acquire_lease(detail.id)
+        await self._claim.acquire(detail.id)
         self._recorder.session_id = detail.id
         self._listener(SessionOpened(detail.id, detail.reference, detail.title))
 
@@ -172,7 +179,10 @@ class Exchanges:
             raise
         await self._settle_state()
         self._answering.measure()
-        self._listener(ExchangeEnded(prompt.exchange, result.outcome, result.error))
+        if self._claim.taken:
+            self._listener(ExchangeEnded(prompt.exchange, Outcome.FAILED, str(LeaseLost())))
+        else:
+            self._listener(ExchangeEnded(prompt.exchange, result.outcome, result.error))
 
     async def _is_ready(self, engine: Engine, prompt: Turn) -> bool:
         """Whether the prompt can be answered now; else it waits for a retry."""
@@ -190,7 +200,8 @@ class Exchanges:
             await self._record.save_state()
         except LoomError as error:
             # The state is rebuilt from the turns at the next start: nothing is lost by this.
-            self._listener(Notice("warning", str(error)))
+            if not self._claim.taken:
+                self._listener(Notice("warning", str(error)))
         self._listener(StateChanged(self._record.state))
 
     async def retry_save(self) -> None:

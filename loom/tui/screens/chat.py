@@ -36,7 +36,8 @@ from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.composer import Composer, PathEntry
 from loom.tui.widgets.gauge import Gauge
-from loom.tui.widgets.line import ErrorBlock, NoticeBar
+from loom.tui.widgets.line import ErrorBlock
+from loom.tui.widgets.notice_bar import Notice, NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.status import StatusLine
@@ -58,6 +59,9 @@ class ChatScreen(PagedScreen):
 
     class DraftChanged(Message):
         """What is being written, or what waits to be sent, is not what it was."""
+
+    class TakenAnswer(Message):
+        """The person wants to say what is done about a session that another loom took over."""
 
     def __init__(self, workspace: Path, *, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(workspace, clock=clock)
@@ -96,9 +100,9 @@ class ChatScreen(PagedScreen):
         """Returns when every event received so far is on the screen."""
         await self._feed.drawn()
 
-    async def attach(self, service: ChatService, turn: int | None = None) -> None:
-        """Show this conversation: its last page of turns (or the one around `turn`), its totals; then make it ready
-        to answer. Messages that were sent before go to it now.
+    async def attach(self, service: ChatService, turn: int | None = None, *, note: str = "") -> None:
+        """Show this conversation: its last page of turns (or the one around `turn`), its totals, `note` behind them;
+        then make it ready to answer. Messages that were sent before go to it now.
         """
         turns = await service.transcript(None, PAGE)
         self.service, self.failure = service, ""
@@ -108,6 +112,8 @@ class ChatScreen(PagedScreen):
             await self.query_one(Transcript).greet(Welcome(self.welcome_info(service)))
         if turn is not None:
             await self.go_to_turn(turn)
+        if note:
+            await self.add_note(note)
         composer = self.query_one(Composer)
         said = (t.content or "" for t in turns if t.role == "user" and t.kind is TurnKind.TEXT)
         composer.remember(without_files(text) for text in said)
@@ -140,6 +146,14 @@ class ChatScreen(PagedScreen):
     def draft(self) -> str:
         """What has not been sent: messages that wait, then what is being written, long pastes in full."""
         return "\n\n".join(text for text in (*self.waiting, self.query_one(Composer).whole_text()) if text.strip())
+
+    def take_draft(self) -> str:
+        """What has not been sent, which is nowhere on this screen any more."""
+        self.take_waiting_back()
+        composer = self.query_one(Composer)
+        text = composer.whole_text()
+        composer.put("")
+        return text
 
     def restore_draft(self, text: str) -> None:
         """Put back what was being written when this conversation was left, in front of what is written already."""
@@ -183,6 +197,10 @@ class ChatScreen(PagedScreen):
             self.run_command(call)
             return
         transcript = self.query_one(Transcript)
+        if self.service is not None and self.service.taken:
+            composer.give_back(event.text)
+            self.post_message(self.TakenAnswer())
+            return
         if self.service is not None and self.service.read_only:
             composer.give_back(event.text)
             self.say("This session is open to read only; your text stays here.", "warning")
@@ -281,7 +299,7 @@ class ChatScreen(PagedScreen):
     @on(Composer.AnswerWanted)
     def _answer_wanted(self) -> None:
         if not self.query_one(ApprovalPlace).take_keyboard():
-            self.focus_next()
+            self.leave_composer()
 
     @on(ScreenResume)
     def _resumed(self) -> None:
@@ -299,8 +317,9 @@ class ChatScreen(PagedScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "interrupt":
             return self.busy
-        if action == "retry_save":
-            return bool(self.query_one(NoticeBar).display) if self.is_mounted else False
+        if action in {"retry_save", "decide"}:
+            shown = self.query_one(NoticeBar).shown if self.is_mounted else None
+            return shown is Notice.UNSAVED if action == "retry_save" else shown in {Notice.TAKEN, Notice.TRUST}
         return True
 
     def action_compose(self) -> None:
@@ -315,12 +334,20 @@ class ChatScreen(PagedScreen):
         else:
             self.run_command(call)
 
+    def action_decide(self) -> None:
+        """Ask what the notice above the composer is about."""
+        if self.query_one(NoticeBar).shown is Notice.TAKEN:
+            self.post_message(self.TakenAnswer())
+        else:
+            self.run_command(Call("instructions", ""))
+
     @work(exclusive=True, group="save", exit_on_error=False)
     async def action_retry_save(self) -> None:
-        self.query_one(NoticeBar).show_notice("")
-        self.refresh_bindings()
+        self.stand(Notice.UNSAVED, "")
         try:
             await self.conversation().retry_save()
         except LoomError as error:
-            self.query_one(NoticeBar).show_notice(f"{show_line(str(error), 400)}\nCtrl+R writes it again.")
+            self.query_one(NoticeBar).show_notice(
+                Notice.UNSAVED, f"{show_line(str(error), 400)}\nCtrl+R writes it again."
+            )
             self.refresh_bindings()
