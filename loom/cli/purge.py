@@ -8,6 +8,7 @@ import sys
 
 from loom.archive import ConversationStore, Session
 from loom.archive.purge import Purged, purge
+from loom.cli.output import say, write_line
 from loom.cli.progress import shown_progress
 from loom.cli.turn_numbers import named_turns
 from loom.cli.workspace import find_workspace
@@ -23,11 +24,11 @@ def run(parsed: argparse.Namespace) -> int:
         raise LoomError("The archive is empty: there is nothing to purge.")
     session = asyncio.run(_find(locations, parsed))
     if not parsed.yes and not _agreed(session):
-        print("Nothing was purged.", file=sys.stderr)
+        say("Nothing was purged.")
         return 1
     with shown_progress() as progress:
         purged = purge(locations.archive, session.id, locations.home, progress)
-    print(_told(session, purged))
+    write_line(_told(session, purged))
     return 1 if purged.left or purged.damaged else 0
 
 
@@ -43,10 +44,13 @@ def _agreed(session: Session) -> bool:
     if not sys.stdin.isatty():
         raise LoomError("A purge cannot be undone, and there is no terminal to ask on.", "Say --yes.")
     title = show_line(session.title or "untitled", 60)
-    print(f"{session.reference}  {title}  ({session.turn_count} turns, {show_line(session.workspace_path, 80)})")
-    print("Every turn of it will be gone, from the archive and from its backups, and cannot be brought back.")
+    write_line(f"{session.reference}  {title}  ({session.turn_count} turns, {show_line(session.workspace_path, 80)})")
+    write_line("Every turn of it will be gone, from the archive and from its backups, and cannot be brought back.")
     # The reference and not a y: a purge is not confirmed by habit.
-    return input(f"Type {session.reference} to purge it: ").strip().lower() == session.reference
+    try:
+        return input(f"Type {session.reference} to purge it: ").strip().lower() == session.reference
+    except EOFError:
+        return False
 
 
 def _told(session: Session, purged: Purged) -> str:
