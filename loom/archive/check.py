@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +68,8 @@ class CheckReport:
     unseen: tuple[str, ...]
     """What could not be looked into, and why: it may be sound or damaged."""
     remarks: tuple[str, ...]
+    standing: Mapping[str, str]
+    """Of a part that is neither wrong nor all in order: how it is (`behind`)."""
 
     @property
     def sound(self) -> bool:
@@ -100,6 +102,7 @@ class _Check:
         self._findings: list[Finding] = []
         self._unseen: list[str] = []
         self._remarks: list[str] = []
+        self._standing: dict[str, str] = {}
         self._sessions: int | None = None
         self._turns: int | None = None
 
@@ -128,6 +131,7 @@ class _Check:
             findings=tuple(self._findings),
             unseen=tuple(self._unseen),
             remarks=tuple(self._remarks),
+            standing=self._standing,
         )
 
     def _found(self, part: str, what: str, todo: str = "") -> None:
@@ -208,10 +212,12 @@ class _Check:
         mark = watermark(connection)
         (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM conversation_turns").fetchone()
         if mark is None:
+            self._standing["index"] = "not made yet"
             self._remarks.append("The full-text index is not made yet; it will be, at the next start.")
         elif mark > self._highest_ever(connection):
             self._found("index", "The full-text index says that it has turns that never were.", _REINDEX)
         elif mark < newest:
+            self._standing["index"] = "behind"
             self._remarks.append("The full-text index is behind; what is missing there is found by scanning.")
         if mark is not None and not self._quick:
             self._compare_index(connection, mark)
@@ -225,6 +231,7 @@ class _Check:
             with closing(connect(self._path)) as writing:
                 sound = is_sound(writing)
         except ArchiveError:
+            self._standing.setdefault("index", "not checked")
             self._remarks.append("The full-text index was not checked: that needs a writable archive.")
             return
         missing = connection.execute(

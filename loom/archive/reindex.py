@@ -34,8 +34,8 @@ def reindex(path: Path, progress: Progress = lambda what, done, total: None) -> 
             while index_batch(connection):
                 move_if_long(connection, log)
                 progress("indexing", min(watermark(connection) or 0, total), total)
-            for table in scattered(connection):
-                while merge_some(connection, table):
+            for merge in scattered(connection):
+                while merge_some(connection, merge):
                     move_if_long(connection, log)
                     progress("putting the index in order", 0, 0)
             (turns,) = connection.execute("SELECT count(*) FROM conversation_turns").fetchone()

@@ -29,6 +29,7 @@ from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.chat_commands import GoTo
 from loom.tui.screens.chat_help import chat_help
 from loom.tui.screens.choose_model import ChooseModelScreen
+from loom.tui.screens.held import Held
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
 from loom.tui.screens.usage import UsageScreen
@@ -212,6 +213,21 @@ class LoomApp(LoomLook):
             await self._stage.chat.show_error(str(error))
         except Exception as error:  # noqa: BLE001 - said on the screen; the program goes on
             await self._stage.chat.show_error(f"This could not be opened: {type(error).__name__}: {error}")
+
+    @on(ChatScreen.TakenAnswer)
+    @work(group="open", exclusive=True, exit_on_error=False)
+    async def _answer_taken(self) -> None:
+        bench = self._bench
+        if bench is None:
+            return
+        try:
+            held = await self._stage.ask_about_taken(bench)
+            if held is Held.LEAVE:
+                self.push_screen(self._picker(bench), self.visit)
+            elif held is not Held.BACK:
+                await self._stage.go_on(bench, held)
+        except (LoomError, OSError) as error:
+            await self._stage.chat.show_error(str(error))
 
     async def _follow(self, bench: Workbench, picked: PickerResult | JumpTo) -> Target | None:
         """What a choice in the picker or the archive opens; None when it opens nothing."""

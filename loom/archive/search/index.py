@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Iterable
 from importlib.resources import files
 
 from loom.archive.migrations import statements
-from loom.archive.search.document import COLUMNS, FINDABLE, Entry, TurnRow, entry_of, place_of
+from loom.archive.search.document import COLUMNS, FINDABLE, PART_MARK, Entry, TurnRow, entry_of, place_of
 from loom.archive.search.marks import ROLES, role_facet
 from loom.archive.transactions import transaction
 
-VERSION = 4
+VERSION = 6
 """Raised whenever words.py, stems.py, marks.py or document.py give other terms: the index is then made anew."""
 
 BATCH_TURNS = 32
@@ -201,10 +202,11 @@ def _key(connection: sqlite3.Connection, session_id: str) -> int:
 
 def _columns(entry: Entry) -> tuple[str, str, str, str]:
     terms = entry.terms
-    return _column(terms.words), _column(terms.parts), _column(terms.names), _column(entry.facets)
+    parts = (PART_MARK + part for part in terms.parts)
+    return _column(terms.words), _column(parts), _column(terms.names), _column(entry.facets)
 
 
-def _column(terms: frozenset[str]) -> str:
+def _column(terms: Iterable[str]) -> str:
     return " ".join(sorted(terms))
 
 

@@ -130,9 +130,9 @@ class Indexer(threading.Thread):
 
     def _merge(self, connection: sqlite3.Connection, seen: int) -> None:
         """Puts the index in order, until that is done or turns wait to be indexed, of other processes too."""
-        for table in scattered(connection):
+        for merge in scattered(connection):
             begun = time.monotonic()
-            while not self._is_wanted(connection, seen) and merge_some(connection, table):
+            while not self._is_wanted(connection, seen) and merge_some(connection, merge):
                 self._pause(connection, begun)
                 begun = time.monotonic()
 
