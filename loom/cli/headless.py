@@ -63,7 +63,17 @@ def run_prompt(locations: Locations, settings: Settings, workspace: Path, parsed
     printer = _JsonPrinter() if parsed.output == "json" else _TextPrinter()
     allowed: set[str] = _ALLOWED[parsed.allow]
     return asyncio.run(
-        _run(locations, settings, workspace, parsed.resume, prompt, printer, allowed, trust_project=parsed.trust)
+        _run(
+            locations,
+            settings,
+            workspace,
+            parsed.resume,
+            prompt,
+            printer,
+            allowed,
+            fork=parsed.fork,
+            trust_project=parsed.trust,
+        )
     )
 
 
@@ -76,6 +86,7 @@ async def _run(
     printer: _Printer,
     allowed: set[str],
     *,
+    fork: bool,
     trust_project: bool,
 ) -> int:
     workbench = await Workbench.open(locations, settings)
@@ -87,10 +98,10 @@ async def _run(
         try:
             if resume is not None:
                 found = await workbench.store.resolve_reference(resume, str(workspace))
-                await session.resume(found.id)
+                await session.resume(await workbench.store.fork_session(found.id) if fork else found.id)
             if session.begun_in:
                 words = f"loom: written in {session.begun_in}; commands and edits go to {workspace}."
-                print(show_line(words, 9_000), file=sys.stderr)
+                say(show_line(words, 9_000))
             await session.prepare()
             if session.problem is not None:
                 raise session.problem

@@ -55,19 +55,21 @@ class LoomApp(LoomLook):
         *,
         wanted_model: str = "",
         resume: str | None = None,
+        fork: bool = False,
         fresh: bool = False,
         trust_project: bool = False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`wanted_model` goes before the settings. `resume` is a session reference; `fresh` starts a new session
-        without asking; otherwise the picker opens if the workspace has sessions. `trust_project` lets the model read
-        the project's instructions without asking. `clock` gives seconds, for the
-        throbber and the key guard."""
+        """`wanted_model` goes before the settings. `resume` is a session reference, to go on with or to `fork`; `fresh`
+        starts a new session without asking; otherwise the picker opens if the workspace has sessions. `trust_project`
+        lets the model read the project's instructions without asking. `clock` gives seconds, for the throbber and the
+        key guard."""
         super().__init__(settings.theme, clock=clock)
         self._locations = locations
         self._settings = settings
         self._workspace = workspace
         self._resume = resume
+        self._fork_resumed = fork
         self._fresh = fresh
         self._bench: Workbench | None = None
         self._stage = Stage(
@@ -115,7 +117,7 @@ class LoomApp(LoomLook):
                 session = await bench.store.resolve_reference(self._resume, str(self._workspace))
             except (UnknownReference, AmbiguousReference) as error:
                 return await self._pick(bench, error.what)
-            return OpenSession(session.id)
+            return OpenSession(await bench.store.fork_session(session.id) if self._fork_resumed else session.id)
         if bench.newer is None and (self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1)):
             return NewSession()
         return await self._pick(bench)
@@ -199,6 +201,9 @@ class LoomApp(LoomLook):
         if bench is None or isinstance(target, Quit):
             return
         try:
+            if isinstance(target, ForkAt) and self._stage.chat.busy:
+                # A fork would be made, and not be opened.
+                raise LoomError("An exchange is running here.", "Esc interrupts it; then fork.")
             goal = await self._follow(bench, target)
             if goal is None:
                 return
@@ -259,6 +264,11 @@ class LoomApp(LoomLook):
             self.notify(f"Forked after T{last}, the end of the exchange that T{turn_number} is in.", markup=False)
         return await bench.store.fork_session(session_id, last)
 
+    def _fork_open(self, turn_number: str) -> None:
+        session = self._stage.session
+        if session is not None and session.session_id is not None:
+            self._go(ForkAt(session.session_id, int(turn_number)))
+
     async def _pin(self, bench: Workbench, session_id: str, turn_number: int) -> None:
         turn = await bench.store.get_turn(session_id, turn_number)
         detail = await bench.store.get_session(session_id)
@@ -282,6 +292,8 @@ class LoomApp(LoomLook):
             self.push_screen(self._picker(self._bench), self.visit)
         elif event.place == "archive":
             self.push_screen(self._archive(self._bench, event.argument), self.visit)
+        elif event.place == "fork":
+            self._fork_open(event.argument)
         elif event.place == "model":
             self._choose_another()
         else:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     # The conversation's side is not needed to paint.
     from loom.cowork.project import Project
 
-Place = Literal["help", "context", "sessions", "new", "archive", "model", "quit"]
+Place = Literal["help", "context", "sessions", "new", "archive", "fork", "model", "quit"]
 
 
 def _turn_number(argument: str) -> int:
@@ -111,6 +111,17 @@ class CommandedScreen(FramedScreen):
 
     async def command_new(self, argument: str) -> None:
         self.post_message(GoTo("new"))
+
+    async def command_fork(self, argument: str) -> None:
+        session = self.conversation().session
+        if session is None:
+            raise LoomError("There is nothing to fork yet.", "The session begins with your first message.")
+        turn = _turn_number(argument) if argument else session.turn_count
+        if not 1 <= turn <= session.turn_count:
+            raise LoomError(
+                f"There is no turn {show_line(argument, 40)} here.", "/fork T12 forks after the exchange of that turn."
+            )
+        self.post_message(GoTo("fork", str(turn)))
 
     async def command_recall(self, argument: str) -> None:
         self.post_message(GoTo("archive", argument))
