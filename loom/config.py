@@ -64,6 +64,10 @@ class Settings:
         0, "Beyond this many messages in the window whole exchanges leave, or are summed up; 0 disables.", low=0
     )
     summarization_model: str = _setting("", "Model for summaries, as `model` spells it; empty means the session's own.")
+    title_model: str = _setting(
+        "",
+        "Model that writes a session's title from its first message; empty asks none: that message is it.",
+    )
     compress_threshold: float = _setting(
         0.90,
         "Share of the usable window at which the `summarise` policy compacts; 0 leaves that to `max_history_messages`.",
@@ -85,6 +89,9 @@ class Settings:
         5, "Times in a row that the same calls with the same results may come in one exchange; 0 disables.", low=0
     )
     shell_timeout: int = _setting(120, "Seconds a command may run unless the model asks for longer.", low=1)
+    person_command_timeout: int = _setting(
+        3_600, "Seconds a command that you run with `!` may take; 0 lets it run until it ends or you stop it.", low=0
+    )
     shell_output_limit: int = _setting(
         2_000_000, "Bytes of a command's output that are kept; the rest is counted.", low=1_000
     )

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from loom.archive.backups import create_backup
+from loom.cli.output import write_line
 from loom.errors import LoomError
 from loom.locations import find_locations
 
@@ -18,5 +19,7 @@ def run(parsed: argparse.Namespace) -> int:
     target = None if parsed.file is None else Path(parsed.file).expanduser()
     backup = create_backup(archive, target)
     size = f"{backup.size / 1_000_000:.1f} MB"
-    print(f"{backup.path}: {backup.sessions:,} sessions, {backup.turns:,} turns, {size}, opened again and compared")
+    write_line(
+        f"{backup.path}: {backup.sessions:,} sessions, {backup.turns:,} turns, {size}, opened again and compared"
+    )
     return 0

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from loom.archive.check import CheckReport, check
 from loom.archive.reindex import reindex
+from loom.cli.output import write_line
 from loom.cli.progress import shown_progress
 from loom.errors import LoomError
 from loom.locations import find_locations
@@ -26,10 +27,10 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.reindex:
         with shown_progress() as progress:
             turns = reindex(archive, progress)
-        print(f"The full-text index was made anew from {turns:,} turns.")
+        write_line(f"The full-text index was made anew from {turns:,} turns.")
     with shown_progress() as progress:
         report = check(archive, quick=parsed.quick, progress=progress)
-    print(_as_json(report) if parsed.json else _as_text(report))
+    write_line(_as_json(report) if parsed.json else _as_text(report))
     return 0 if report.sound else 1
 
 
@@ -38,7 +39,8 @@ def _as_text(report: CheckReport) -> str:
     counted = "" if report.turns is None else f"{report.sessions:,} sessions, {report.turns:,} turns, "
     lines = [f"{report.path}: {counted}{size}"]
     wrong = {finding.part for finding in report.findings}
-    lines.append("  ".join(f"{part} {'WRONG' if part in wrong else 'ok'}" for part in report.checked))
+    said = {**report.standing, **dict.fromkeys(wrong, "WRONG")}
+    lines.append("  ".join(f"{part} {said.get(part, 'ok')}" for part in report.checked))
     for finding in report.findings:
         lines.append(f"{finding.part}: {show_line(f'{finding.what} {finding.todo}'.strip(), 1000)}")
     lines += [f"not seen: {show_line(unseen, 1000)}" for unseen in report.unseen]

@@ -31,6 +31,7 @@ from loom.tools.outcome import Preview
 from loom.tui.widgets.composer import Composer
 from tests.support.turns import call_turn, result_turn, session_record, turn
 from tests.tui.conftest import ChatApp
+from tests.tui.test_state_panel import FULL
 
 Compare = Callable[..., bool]
 DIFF = """\
@@ -245,3 +246,17 @@ def test_hostile_text(snap_compare: Compare) -> None:
     )
     app = ChatApp(session=session_record(title=HOSTILE, reference="[/foo]"))
     assert snap_compare(app, terminal_size=(110, 50), run_before=told(*events))
+
+
+def with_a_full_state() -> ChatApp:
+    app = ChatApp()
+    app.service.state = FULL
+    return app
+
+
+def test_state_beside_the_conversation(snap_compare: Compare) -> None:
+    assert snap_compare(with_a_full_state(), terminal_size=(120, 40), press=["tab", "down"])
+
+
+def test_state_narrow(snap_compare: Compare) -> None:
+    assert snap_compare(with_a_full_state(), terminal_size=(60, 24), press=["ctrl+s", "tab"])

@@ -11,12 +11,12 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import NamedTuple
 
-from loom.archive.search.document import Entry
+from loom.archive.search.document import PART_MARK, Entry
+from loom.archive.search.fts import any_of, quoted
+from loom.archive.search.names import Names
 from loom.archive.search.scope import Scope
-from loom.archive.search.similarity import pieces_of, similarity
 from loom.archive.search.tail import Column, Tail
 
 BUDGET = 16_000
@@ -37,12 +37,6 @@ MOST_TOGETHER = 12
 """Terms that a turn must have together before its text is read."""
 MAX_NAMED = 4_000
 """Turns that are looked at for names, newest first."""
-MAX_NAMES_WITH = 64
-MAX_NAMES_SEEN = 4_000
-MAX_PIECES_SEEN = 1_500
-"""Names that are counted for one piece of a mistyped name."""
-MAX_COMPARED = 128
-"""Names that share the most pieces with a mistyped one, compared letter by letter."""
 _TERM = (
     "SELECT rowid FROM search_terms WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ?"
     " ORDER BY rowid DESC LIMIT ?"
@@ -51,8 +45,6 @@ _MARKS = "SELECT place, at, characters, marks FROM search_marks WHERE place IN (
 _NEWEST = (
     "SELECT place, at, characters, marks FROM search_marks WHERE place >= ? AND place <= ? ORDER BY place DESC LIMIT ?"
 )
-_PIECE = "SELECT rowid FROM search_name_pieces WHERE search_name_pieces MATCH ? LIMIT ?"
-_NAMES = "SELECT id, name FROM search_names WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class Mark(NamedTuple):
@@ -92,8 +84,9 @@ class Postings:
         self._connection = connection
         self._scope = scope
         self._tail = tail
-        self._narrow = " AND ".join(f"facets : ({_any_of(group)})" for group in facets)
-        self._excluded = _any_of(excluded)
+        self._names = Names(connection, tail, indexed=scope.indexed)
+        self._narrow = " AND ".join(f"facets : ({any_of(group)})" for group in facets)
+        self._excluded = any_of(excluded)
         self._found: dict[tuple[Column, str], _Found] = {}
         entries = tail.entries.values()
         self.turns = scope.turns + len(entries)
@@ -105,7 +98,7 @@ class Postings:
         columns += [("parts", part) for part in (*words, *pieces)]
         first = min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
         for column, term in columns:
-            rows, whole = self._rows(f"{column} : {_quoted(term)}", first)
+            rows, whole = self._rows(_match(column, term), first)
             self._found[column, term] = _Found(set(rows), self._estimate(rows, whole), whole)
         self._read_on()
         self._supplement()
@@ -120,7 +113,7 @@ class Postings:
         known = self._found.get((column, term))
         if known is not None:
             return known.places
-        return self._newest(f"{column} : {_quoted(term)}", limit) | set(self._tail.places(column, term))
+        return self._newest(_match(column, term), limit) | set(self._tail.places(column, term))
 
     def turns_with(self, term: str) -> int:
         """About how many turns in scope have a word, alone or within an identifier: more than `places` gives where
@@ -130,7 +123,7 @@ class Postings:
 
     def with_prefix(self, column: Column, prefix: str) -> set[int]:
         """The turns in scope that have a term beginning with `prefix`."""
-        found = self._newest(f"{column} : {_quoted(prefix)} *", MAX_NAMED)
+        found = self._newest(f"{_match(column, prefix)} *", MAX_NAMED)
         return found | set(self._tail.with_prefix(column, prefix))
 
     def with_any_name(self, names: Sequence[str]) -> set[int]:
@@ -138,7 +131,7 @@ class Postings:
         rare word of the query besides or pass the filters."""
         if not names:
             return set()
-        match = f"names : ({_any_of(names)})"
+        match = f"names : ({any_of(names)})"
         found = self._newest(match, MAX_NAMED)
         if len(found) >= MAX_NAMED:
             found |= self._beside(match, MAX_NAMED)
@@ -152,8 +145,8 @@ class Postings:
             return rare
         # The others tell the turns apart as well as all would, and the index reads each that is asked for.
         words = [word for word in words if ("words", word) in self._found] or words
-        wanted = [f"{{words parts}} : {_quoted(word)}" for word in words[:MOST_TOGETHER]]
-        wanted += [f"parts : {_quoted(part)}" for part in parts[:MOST_TOGETHER]]
+        wanted = [f"({_alone_or_inside(word)})" for word in words[:MOST_TOGETHER]]
+        wanted += [_match("parts", part) for part in parts[:MOST_TOGETHER]]
         if not wanted:
             return set()
         match = " AND ".join(wanted)
@@ -205,53 +198,12 @@ class Postings:
         return found
 
     def names_with(self, *fragments: str) -> list[str]:
-        """Names that have every fragment inside, the shortest first. Fragments of one or two characters are only
-        looked for beside a longer one."""
-        pieces = {piece for fragment in fragments for piece in pieces_of(fragment)}
-        if not pieces:
-            return []
-        names = self._tail.names()
-        if self._scope.indexed:
-            names.update(self._named(" AND ".join(_quoted(piece) for piece in sorted(pieces))))
-        for fragment in fragments:
-            names = {name for name in names if fragment in name}
-        return sorted(names, key=lambda name: (len(name), name))[:MAX_NAMES_WITH]
+        """See `Names.having`; whatever the scope."""
+        return self._names.having(fragments)
 
     def names_like(self, name: str, least: float) -> dict[str, float]:
-        """Names that are about the same (mistyped), with how similar they are: `least` to 1."""
-        pieces = pieces_of(name)
-        if len(name) < 4 or not pieces:
-            return {}
-        shared: Counter[str] = Counter()
-        for known in self._tail.names():
-            shared[known] += len(pieces & pieces_of(known))
-        shared.update(self._sharing(pieces))
-        longest, shortest = len(name) / least, len(name) * least
-        likely = [
-            known for known, count in shared.items() if count * 3 >= len(pieces) and shortest <= len(known) <= longest
-        ]
-        likely.sort(key=lambda known: (-shared[known], abs(len(known) - len(name)), known))
-        found = {known: similarity(name, known, least) for known in likely[:MAX_COMPARED]}
-        return {known: value for known, value in found.items() if value >= least}
-
-    def _sharing(self, pieces: set[str]) -> dict[str, int]:
-        """The indexed names that share the most pieces, and how many they share."""
-        if not self._scope.indexed:
-            return {}
-        counts: Counter[int] = Counter()
-        for piece in pieces:
-            counts.update(chain.from_iterable(self._connection.execute(_PIECE, (_quoted(piece), MAX_PIECES_SEEN))))
-        most = dict(counts.most_common(MAX_COMPARED * 2))
-        asked = "[" + ",".join(map(str, most)) + "]"
-        return {row[1]: most[row[0]] for row in self._connection.execute(_NAMES, (asked,))}
-
-    def _named(self, match: str) -> list[str]:
-        rows = self._connection.execute(
-            "SELECT name FROM search_names WHERE id IN (SELECT rowid FROM search_name_pieces"
-            " WHERE search_name_pieces MATCH ? LIMIT ?)",
-            (match, MAX_NAMES_SEEN),
-        )
-        return [row[0] for row in rows]
+        """See `Names.like`; whatever the scope."""
+        return self._names.like(name, least)
 
     # How many postings are read
 
@@ -266,7 +218,7 @@ class Postings:
         for (column, term), found in common:
             if share < 2 * len(found.places):
                 return
-            rows, found.whole = self._rows(f"{column} : {_quoted(term)}", share)
+            rows, found.whole = self._rows(_match(column, term), share)
             found.places.update(rows)
             found.turns = self._estimate(rows, found.whole)
 
@@ -278,10 +230,10 @@ class Postings:
         if not common:
             return
         for _, column, term in common[:MAX_SUPPLEMENTED]:
-            self._found[column, term].places |= self._beside(f"{column} : {_quoted(term)}", SUPPLEMENT)
+            self._found[column, term].places |= self._beside(_match(column, term), SUPPLEMENT)
         for together in {tuple(common[:2]), tuple(common)}:
             if len(together) > 1:
-                match = " AND ".join(f"{column} : {_quoted(term)}" for _, column, term in together)
+                match = " AND ".join(_match(column, term) for _, column, term in together)
                 rows = self._newest(match, SUPPLEMENT)
                 for _, column, term in together:
                     self._found[column, term].places |= rows
@@ -290,7 +242,7 @@ class Postings:
         """Of the turns that match, those that have a rare word of the query and those that pass the filters."""
         found = set()
         if anchors := self._anchors(without):
-            found |= self._newest(f"({match}) AND {{words parts}} : ({_any_of(anchors)})", limit)
+            found |= self._newest(f"({match}) AND ({' OR '.join(map(_alone_or_inside, anchors))})", limit)
         if self._narrow or self._excluded:
             wanted = f"({match}) AND {self._narrow}" if self._narrow else f"({match})"
             found |= self._newest(f"{wanted} NOT words : ({self._excluded})" if self._excluded else wanted, limit)
@@ -347,10 +299,10 @@ def _mark(entry: Entry) -> Mark:
     return Mark(entry.at, entry.characters, entry.marks)
 
 
-def _any_of(terms: Iterable[str]) -> str:
-    return " OR ".join(map(_quoted, terms))
+def _match(column: Column, term: str) -> str:
+    """The FTS5 expression for the turns that have a term in a column."""
+    return f"{column} : {quoted(PART_MARK + term if column == 'parts' else term)}"
 
 
-def _quoted(term: str) -> str:
-    """The term as an FTS5 string: nothing in it is syntax."""
-    return '"' + term.replace('"', '""').replace("\x00", " ") + '"'
+def _alone_or_inside(word: str) -> str:
+    return f"{_match('words', word)} OR {_match('parts', word)}"

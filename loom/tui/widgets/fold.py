@@ -23,11 +23,13 @@ from loom.tui.widgets.pinnable import Pinnable
 class WholeText(Message):
     """The person wants to read a text whole."""
 
-    def __init__(self, title: str, text: str, *, diff: bool = False) -> None:
+    def __init__(self, title: str, text: str, *, diff: bool = False, verbatim: str = "") -> None:
+        """`verbatim` is how it is stored, where the text is another form of it for a person."""
         super().__init__()
         self.title = title
         self.text = text
         self.diff = diff
+        self.verbatim = verbatim
 
 
 class FoldTitle(Widget, can_focus=False):

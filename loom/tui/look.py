@@ -1,0 +1,56 @@
+"""How everything looks, and the keys that work everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
+
+from loom.tui.guard import TerminalGuard
+from loom.tui.screens.chat import ChatScreen
+from loom.tui.terminal import Terminal
+from loom.tui.themes import THEMES
+
+QUIT_SECONDS = 2.0
+"""Ctrl+C leaves when it comes twice within this."""
+
+
+class LoomLook(App[None]):
+    """How everything looks, and the guard that every line passes on its way to the terminal."""
+
+    # Whole: a subclass in another folder would look for it beside itself.
+    CSS_PATH = Path(__file__).with_name("app.tcss")
+    TITLE = "loom"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "Quit", key_display="^Q", tooltip="Leave loom; everything is kept", priority=True)
+    ]
+
+    def __init__(self, theme: str = "loom-dark", *, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__(driver_class=Terminal)
+        self._clock = clock
+        self._quit_asked_at = -QUIT_SECONDS
+        self._guard = TerminalGuard()
+        for each in THEMES:
+            self.register_theme(each)
+        self.theme = theme if theme in self.available_themes else "loom-dark"
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), self._guard]
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C where nothing is selected that it could copy: clear what is being written, else stop what runs, else
+        leave, when it comes twice."""
+        screen = self.screen
+        if isinstance(screen, ChatScreen) and screen.stop():
+            return
+        now = self._clock()
+        if now - self._quit_asked_at < QUIT_SECONDS:
+            self.run_worker(self.action_quit(), group="end", exit_on_error=False)
+            return
+        self._quit_asked_at = now
+        self.notify("Press Ctrl+C again to quit.", markup=False, timeout=QUIT_SECONDS)
