@@ -13,6 +13,7 @@ from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.interchange.export import export_session, render
 from loom.locations import Locations, find_locations
+from loom.text import plural
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -26,7 +27,7 @@ def run(parsed: argparse.Namespace) -> int:
         sys.stdout.writelines(render(session, turns, parsed.format or "markdown"))
         return 0
     path = export_session(Path(parsed.file), session, turns, form=parsed.format, force=parsed.force)
-    print(f"loom: {session.turn_count} turns written to {path}", file=sys.stderr)
+    print(f"loom: {plural(session.turn_count, 'turn')} written to {path}", file=sys.stderr)
     return 0
 
 

@@ -12,7 +12,7 @@ from loom.cli.progress import shown_progress
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import Locations, find_locations
-from loom.text import show_line
+from loom.text import plural, show_line
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -42,7 +42,9 @@ def _agreed(session: Session) -> bool:
     if not sys.stdin.isatty():
         raise LoomError("A purge cannot be undone, and there is no terminal to ask on.", "Say --yes.")
     title = show_line(session.title or "untitled", 60)
-    print(f"{session.reference}  {title}  ({session.turn_count} turns, {show_line(session.workspace_path, 80)})")
+    print(
+        f"{session.reference}  {title}  ({plural(session.turn_count, 'turn')}, {show_line(session.workspace_path, 80)})"
+    )
     print("Every turn of it will be gone, from the archive and from its backups, and cannot be brought back.")
     # The reference and not a y: a purge is not confirmed by habit.
     return input(f"Type {session.reference} to purge it: ").strip().lower() == session.reference
@@ -50,11 +52,12 @@ def _agreed(session: Session) -> bool:
 
 def _told(session: Session, purged: Purged) -> str:
     where = f" and from {len(purged.backups)} backups" if purged.backups else ""
-    lines = [f"{session.reference}: {purged.turns:,} turns purged from the archive{where}."]
+    lines = [f"{session.reference}: {plural(purged.turns, 'turn')} purged from the archive{where}."]
     if purged.left:
         lines += [f"still there: {left.path}: {left.why}" for left in purged.left]
     else:
         lines.append(
-            f"{purged.files} files were searched for {purged.samples:,} pieces of the text: nothing is left of it."
+            f"{plural(purged.files, 'file')} searched for {plural(purged.samples, 'piece')} of the text: "
+            "nothing is left of it."
         )
     return "\n".join(lines)

@@ -8,7 +8,7 @@ from pathlib import Path
 from loom.archive.restoring import Loss
 from loom.archive.salvage import recover
 from loom.cli.progress import shown_progress
-from loom.text import show_line
+from loom.text import plural, show_line
 
 _SHOWN = 20
 
@@ -23,7 +23,9 @@ def run(parsed: argparse.Namespace) -> int:
         recovered = recover(damaged, target, progress)
     by_pages = recovered.turns - recovered.read_by_database
     how = f" ({by_pages:,} of them from pages that the database could not read)" if by_pages else ""
-    print(f"{recovered.path}: {recovered.turns:,} turns of {recovered.sessions:,} sessions recovered{how}")
+    print(
+        f"{recovered.path}: {plural(recovered.turns, 'turn')} of {plural(recovered.sessions, 'session')} recovered{how}"
+    )
     for loss in recovered.losses:
         print(show_line(f"session {loss.reference}: {_told(loss)}", 500))
     print(f"{damaged} was not touched. To go on with what was recovered, put it in the archive's place.")

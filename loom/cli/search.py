@@ -16,7 +16,7 @@ from loom.cli.reading import opened
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import Locations, find_locations
-from loom.text import show, show_line, storable
+from loom.text import plural, show, show_line, storable
 
 EXIT_NOTHING_FOUND = 1
 MAX_LIMIT = 1_000
@@ -53,7 +53,7 @@ def run(parsed: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     if not page.hits:
-        print(f"loom: nothing found in {page.searched_turns:,} turns", file=sys.stderr)
+        print(f"loom: nothing found in {plural(page.searched_turns, 'turn')}", file=sys.stderr)
         return EXIT_NOTHING_FOUND
     return 0
 

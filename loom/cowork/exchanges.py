@@ -23,6 +23,7 @@ from loom.cowork.outbox import Outbox
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
 from loom.errors import LoomError
+from loom.text import plural
 from loom.tools.mentions import Mentions
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ class Exchanges:
         if not stored:
             self.start_next()
             return
-        self._listener(Notice("information", f"Saved: {len(stored)} turns."))
+        self._listener(Notice("information", f"Saved: {plural(len(stored), 'turn')}."))
         await self._settle_state()
         prompt = self._unanswered or (stored[-1] if stored[-1].role == "user" else None)
         engine = self._answering.engine

@@ -11,7 +11,7 @@ from textual.message import Message
 from loom.archive.records import TurnKind
 from loom.context.usage import short_tokens
 from loom.errors import LoomError
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.commands import Call
 from loom.tui.screens.chat_frame import FramedScreen
 from loom.tui.screens.memory import MemoryScreen
@@ -171,7 +171,9 @@ class CommandedScreen(FramedScreen):
         session, usage = service.session, service.usage
         if session is None:
             raise LoomError("Nothing has been said yet.")
-        words = f"{session.turn_count:,} turns in {session.exchange_count:,} exchanges, all in the archive"
+        words = (
+            f"{plural(session.turn_count, 'turn')} in {plural(session.exchange_count, 'exchange')}, all in the archive"
+        )
         if usage is not None:
             words += f"; the window holds {short_tokens(usage.used)} of {short_tokens(usage.window)} tokens"
         await self.query_one(Transcript).add_line(ReceiptLine(f"{words}."))
