@@ -35,7 +35,7 @@ from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.choosing import choose_model
-from loom.text import show, show_line
+from loom.text import plural, show, show_line
 
 _TURN_COLUMNS = (
     "turn_number",
@@ -207,7 +207,7 @@ class _TextPrinter:
     def end(self, session: CoworkSession, ended: ExchangeEnded, denied: Sequence[str]) -> None:
         self._break()
         if denied:
-            calls = f"{len(denied)} call{'' if len(denied) == 1 else 's'}"
+            calls = plural(len(denied), "call")
             tools = ", ".join(dict.fromkeys(denied))
             self._aside(f"loom: {calls} not allowed ({tools}); --allow edits, commands or all lets such calls run")
         if ended.error:

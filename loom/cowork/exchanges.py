@@ -27,6 +27,7 @@ from loom.cowork.recorder import NotSaved, Recorder
 from loom.cowork.titling import Titling
 from loom.cowork.typed import Typed
 from loom.errors import LoomError
+from loom.text import plural
 from loom.tools.mentions import Mentions
 
 if TYPE_CHECKING:
@@ -261,7 +262,7 @@ class Exchanges:
         if not stored:
             self.start_next()
             return
-        self._listener(Notice("information", f"Saved: {len(stored)} turns."))
+        self._listener(Notice("information", f"Saved: {plural(len(stored), 'turn')}."))
         await self._settle_state()
         last = stored[-1]
         prompt = self._unanswered or (last if last.role == "user" and not last.person_command else None)

@@ -43,6 +43,7 @@ from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
 from loom.state.model import Pin
+from loom.text import plural
 from loom.tools.mentions import Mentions
 from loom.tools.offloop import in_thread
 from loom.tools.paths import Workspace
@@ -226,7 +227,9 @@ class CoworkSession:
             return  # announced by the recorder, and still in the spool
         if restored:
             self._listener(
-                Notice("information", f"{restored} turns that could not be saved last time are in the archive now.")
+                Notice(
+                    "information", f"In the archive now: {plural(restored, 'turn')} that could not be saved last time."
+                )
             )
 
     async def read(self, session_id: str) -> None:

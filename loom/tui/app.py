@@ -19,6 +19,7 @@ from loom.cowork.past_requests import PastRequests
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.suggesting import suggest_models
+from loom.text import plural
 from loom.tui.age import utc_now
 from loom.tui.choices import ForkAt, JumpTo, NewSession, OpenSession, PickerResult, PinTurn, Quit
 from loom.tui.commands import Call
@@ -344,7 +345,7 @@ class LoomApp(LoomLook):
             self.notify(str(error), severity="error", markup=False, timeout=15)
             return
         count = len(event.hits)
-        self.notify(f"{count:,} hit{'' if count == 1 else 's'} written to {path}", markup=False, timeout=15)
+        self.notify(f"{plural(count, 'hit')} written to {path}", markup=False, timeout=15)
 
     async def _show_usage(self, bench: Workbench) -> None:
         session = self._stage.session

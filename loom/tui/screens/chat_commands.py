@@ -12,7 +12,7 @@ from loom.archive.records import TurnKind
 from loom.context.usage import short_tokens
 from loom.cowork.typed import joined
 from loom.errors import LoomError
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.commands import Call
 from loom.tui.screens.chat_frame import FramedScreen
 from loom.tui.screens.memory import MemoryScreen
@@ -198,7 +198,9 @@ class CommandedScreen(FramedScreen):
         session, usage = service.session, service.usage
         if session is None:
             raise LoomError("Nothing has been said yet.")
-        words = f"{session.turn_count:,} turns in {session.exchange_count:,} exchanges, all in the archive"
+        words = (
+            f"{plural(session.turn_count, 'turn')} in {plural(session.exchange_count, 'exchange')}, all in the archive"
+        )
         if usage is not None:
             words += f"; the window holds {short_tokens(usage.used)} of {short_tokens(usage.window)} tokens"
         await self.query_one(Transcript).add_line(ReceiptLine(f"{words}."))
