@@ -19,6 +19,10 @@ MAX_ROWS = 250
 
 _MAX_HEADS = 1_000
 
+_NEXT_ID = "(SELECT id FROM next_turn)"
+
+_REFUSALS = (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_NOTNULL)
+
 _COLUMNS = ("session_id", *DIGESTED, "append_key", "digest")
 
 
@@ -67,15 +71,15 @@ class Appender:
         if head is not None and len(ready) <= MAX_ROWS:
             placed, end = _place(session_id, ready, head, _exchange_of(ready, head))
             try:
-                last_row = _insert(connection, session_id, placed, head.turn_count, epoch)
+                last_row = _insert(connection, placed, head.turn_count, epoch)
             except sqlite3.IntegrityError as error:
-                # A key that is there already. Anything else that a constraint refuses fails below as well.
-                if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+                # Another end than the one remembered, or a key that is there already. Anything else that a constraint
+                # refuses fails below as well.
+                if error.sqlite_errorcode not in _REFUSALS:
                     raise
             else:
-                if last_row is not None:
-                    self._remember(session_id, end)
-                    return Appended([_turn(row) for row in placed], last_row)
+                self._remember(session_id, end)
+                return Appended([_turn(row) for row in placed], last_row)
         return self._append_from_truth(connection, session_id, ready, epoch)
 
     def _append_from_truth(
@@ -96,7 +100,7 @@ class Appender:
             last_row, count = None, head.turn_count
             for start in range(0, len(placed), MAX_ROWS):
                 part = placed[start : start + MAX_ROWS]
-                last_row = _insert(connection, session_id, part, count, epoch)
+                last_row = _insert(connection, part, count, epoch)
                 count += len(part)
         self._remember(session_id, end)
         stored = {**known, **{key: _turn(row) for row in placed if isinstance(key := row[-2], str)}}
@@ -139,30 +143,29 @@ def _place(
 
 
 def _insert(
-    connection: sqlite3.Connection,
-    session_id: str,
-    rows: Sequence[Sequence[Column]],
-    turn_count: int,
-    epoch: int | None,
+    connection: sqlite3.Connection, rows: Sequence[Sequence[Column]], turn_count: int, epoch: int | None
 ) -> int | None:
-    """Store the rows if the session still has this many turns (and this epoch); the greatest row id, or None."""
-    values: list[Column] = [value for row in rows for value in row]
-    values += [session_id, turn_count, epoch, epoch]
-    ids = connection.execute(_statement(len(rows)), values).fetchall()
-    return max(i for (i,) in ids) if ids else None
+    """Store the rows, all of one session; gives the greatest row id.
+
+    Raises sqlite3.IntegrityError (SQLITE_CONSTRAINT_NOTNULL) unless the session has so many turns (and this epoch).
+    """
+    session_id = rows[0][0]
+    values = [session_id, turn_count, epoch, epoch, *rows[0][1:]]
+    for row in rows[1:]:
+        values += row
+    return connection.execute(_statement(len(rows)), values).lastrowid
 
 
 @lru_cache(maxsize=MAX_ROWS)
 def _statement(count: int) -> str:
-    # Values are bound one by one: SQLite's JSON functions would cut a text at its first NUL.
-    row = f"({', '.join('?' * len(_COLUMNS))})"
-    return (
-        f"INSERT INTO conversation_turns ({', '.join(_COLUMNS)})"  # noqa: S608 - names from this file only
-        f" SELECT * FROM (VALUES {', '.join([row] * count)})"
-        " WHERE EXISTS (SELECT 1 FROM cowork_sessions"
-        " WHERE id = ? AND turn_count = ? AND (? IS NULL OR lease_epoch = ?))"
-        " RETURNING id"
-    )
+    # Values are bound one by one: SQLite's JSON functions would cut a text at its first NUL. What must hold stands in
+    # the place of the first session's id, which may not be NULL: as a condition of an INSERT ... SELECT it would cost
+    # each text a copy, and the statement half of its time again.
+    session = "(SELECT id FROM cowork_sessions WHERE id = ? AND turn_count = ? AND (? IS NULL OR lease_epoch = ?))"
+    marks = ", ".join("?" * (len(_COLUMNS) - 1))
+    # Behind the first one, whose id is above all that were ever given, SQLite counts on.
+    rows = [f"({_NEXT_ID}, {session}, {marks})", *[f"(NULL, ?, {marks})"] * (count - 1)]
+    return f"INSERT INTO conversation_turns (id, {', '.join(_COLUMNS)}) VALUES {', '.join(rows)}"  # noqa: S608
 
 
 def _find_known(connection: sqlite3.Connection, session_id: str, turns: Iterable[StorableTurn]) -> dict[str, Turn]:

@@ -101,6 +101,7 @@ async def _run(
             with EndingSignals(driver.interrupt) as signals:
                 session.submit(prompt)
                 ended = await driver.ended
+                await session.titled()
         finally:
             await session.close()
         driver.end(session, ended)

@@ -210,7 +210,7 @@ def _add_purge(commands: _Commands[argparse.ArgumentParser]) -> None:
         "purge",
         help="destroy a session",
         description="Take a session out of the archive, its index, log and backups, and search every file of loom's "
-        "home for what is left. Exit code 1 when something is.",
+        "home for what is left. Exit code 1 when something is, or may be.",
     )
     parser.add_argument("session", metavar="REF", help="the session's reference, or its place in the list")
     _workspace(parser)

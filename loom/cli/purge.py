@@ -9,6 +9,7 @@ import sys
 from loom.archive import ConversationStore, Session
 from loom.archive.purge import Purged, purge
 from loom.cli.progress import shown_progress
+from loom.cli.turn_numbers import named_turns
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import Locations, find_locations
@@ -16,7 +17,7 @@ from loom.text import show_line
 
 
 def run(parsed: argparse.Namespace) -> int:
-    """Ask, purge, and say what could not be reached; 1 when something is left, or the answer was no."""
+    """Ask, purge, and say what could not be reached; 1 when something is or may be left, or the answer was no."""
     locations = find_locations()
     if not locations.archive.exists():
         raise LoomError("The archive is empty: there is nothing to purge.")
@@ -27,7 +28,7 @@ def run(parsed: argparse.Namespace) -> int:
     with shown_progress() as progress:
         purged = purge(locations.archive, session.id, locations.home, progress)
     print(_told(session, purged))
-    return 1 if purged.left else 0
+    return 1 if purged.left or purged.damaged else 0
 
 
 async def _find(locations: Locations, parsed: argparse.Namespace) -> Session:
@@ -51,6 +52,13 @@ def _agreed(session: Session) -> bool:
 def _told(session: Session, purged: Purged) -> str:
     where = f" and from {len(purged.backups)} backups" if purged.backups else ""
     lines = [f"{session.reference}: {purged.turns:,} turns purged from the archive{where}."]
+    if purged.damaged:
+        lines.append(
+            f"damaged: {named_turns(purged.damaged)} held something else than what was stored. They are gone too, but"
+            " no file was searched for what they had said before: look for it where you may have copied it."
+        )
+    if purged.indexed_anew:
+        lines.append("The full-text index is made anew while loom runs; `loom check --reindex` makes it now.")
     if purged.left:
         lines += [f"still there: {left.path}: {left.why}" for left in purged.left]
     else:

@@ -8,9 +8,8 @@ from pathlib import Path
 from loom.archive.restoring import Loss
 from loom.archive.salvage import recover
 from loom.cli.progress import shown_progress
+from loom.cli.turn_numbers import named_turns
 from loom.text import show_line
-
-_SHOWN = 20
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -34,6 +33,5 @@ def _told(loss: Loss) -> str:
     parts = []
     for numbers, what in ((loss.lost, "lost"), (loss.altered, "changed by the damage")):
         if numbers:
-            more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
-            parts.append(f"{', '.join(f'T{n}' for n in numbers[:_SHOWN])}{more} {what}")
+            parts.append(f"{named_turns(numbers)} {what}")
     return "; ".join(parts)

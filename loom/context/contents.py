@@ -77,6 +77,14 @@ class Contents:
         kept = [held for held in self.held[:-1] if held.last_turn > edges.left_to or held.number in edges.back]
         self.held = kept + self.held[-1:]
 
+    def set_rules(self, rules: TrimRules) -> None:
+        """Let everything look as these rules have it."""
+        if rules != self.rules:
+            self.rules = rules
+            self.pins.preview = rules.preview_tokens
+            for held in self.held:
+                held.set_rules(rules)
+
     def recount(self) -> None:
         for held in self.held:
             held.recount()

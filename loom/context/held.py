@@ -100,8 +100,16 @@ class HeldExchange:
         self._messages += window_messages(said, self._count)
         self._view = None
 
+    def set_rules(self, rules: TrimRules) -> None:
+        """Look as these have it from now on."""
+        self._rules = rules
+        self._forget()
+
     def recount(self) -> None:
         """Forget every count: the counter has become better."""
+        self._forget()
+
+    def _forget(self) -> None:
         self._trimmed.clear()
         self._cuts.clear()
         self._told.clear()

@@ -35,9 +35,9 @@ class Window:
     """
 
     def __init__(self, count: Count, settings: Settings, budget: Budget) -> None:
-        self._contents = Contents(TrimRules.of(settings), count)
+        self._settings = settings
+        self._contents = Contents(TrimRules.of(settings, budget), count)
         self._meter = Meter(budget, count)
-        self._max_messages = settings.max_history_messages
         self._left_at_load: Receipt | None = None
         self._contents.pins.room = budget.pin_room
 
@@ -46,11 +46,6 @@ class Window:
     @property
     def budget(self) -> Budget:
         return self._meter.budget
-
-    def set_budget(self, budget: Budget) -> None:
-        """Another model: its window, and nothing known of how it counts."""
-        self._meter.set_budget(budget)
-        self._contents.pins.room = budget.pin_room
 
     def set_floor(self, *, tools: int, instructions: int) -> None:
         """Tokens of what is in every request, never leaves and never changes."""
@@ -154,7 +149,7 @@ class Window:
         """
         self._meter.check()
         before = self._contents.edges
-        fitting = Fitting(self._contents, self._meter, self._max_messages)
+        fitting = Fitting(self._contents, self._meter, self._settings.max_history_messages)
         if leave_to:
             fitting.let_history_go(leave_to)
         notice = fitting.fit()
@@ -236,7 +231,7 @@ class Window:
         if too_full:
             used = self._meter.scaled(self._meter.floor_tokens + contents.tokens(shortened))
             too_full = used > min(marks.low, limit)
-        if not too_full and not 0 < self._max_messages < contents.message_count():
+        if not too_full and not 0 < self._settings.max_history_messages < contents.message_count():
             return 0
         kept = self._meter.floor_tokens + current.view(edges).tokens
         messages = 0
@@ -278,6 +273,7 @@ class Window:
         """The provider refused the last request as too long. The next one is smaller: for a window of `limit` tokens
         if it named one that explains this, else of a fifth less than what was sent."""
         self._meter.overflowed(limit, self._raw())
+        self._contents.set_rules(TrimRules.of(self._settings, self.budget))
         self._contents.pins.room = self.budget.pin_room
 
     def usage(self, *, cost_usd: float = 0.0, cache_read_share: float | None = None) -> WindowUsage:

@@ -37,6 +37,13 @@ class SessionOpened:
 
 
 @dataclass(frozen=True, slots=True)
+class TitleChanged:
+    """A model gave the session its title (setting `title_model`)."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class TurnStored:
     """A turn is durable. Draws user messages, and closes what was streamed before it."""
 
@@ -186,6 +193,7 @@ class ExchangeEnded:
 
 Event = (
     SessionOpened
+    | TitleChanged
     | TurnStored
     | TextDelta
     | ThinkingDelta

@@ -23,6 +23,7 @@ from loom.cowork.outbox import Outbox
 from loom.cowork.person_command import PersonCommand
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
+from loom.cowork.titling import Titling
 from loom.cowork.typed import Typed
 from loom.errors import LoomError
 from loom.tools.mentions import Mentions
@@ -43,6 +44,7 @@ class Exchanges:
         answering: Answering,
         mentions: Mentions,
         command: Callable[[str], PersonCommand],
+        titling: Titling,
         count: Callable[[str], int],
         log_fault: Callable[[BaseException], None],
         listener: Listener,
@@ -54,6 +56,7 @@ class Exchanges:
         self._answering = answering
         self._mentions = mentions
         self._make_command = command
+        self._titling = titling
         self._count = count
         self._log_fault = log_fault
         self._listener = listener
@@ -136,9 +139,14 @@ class Exchanges:
         self.start_next()
 
     async def _run(self, engine: Engine, text: str) -> None:
+        # Commands may have come before it: a session has its title from the first message.
+        is_first = self._record.detail is None or not self._record.detail.title
         prompt = await self._first_turn(lambda: self._store_prompt(text))
-        if prompt is not None:
-            await self._answer(engine, prompt)
+        if prompt is None:
+            return
+        if is_first:
+            self._titling.begin(prompt)
+        await self._answer(engine, prompt)
 
     async def _run_command(self, command: PersonCommand) -> None:
         try:

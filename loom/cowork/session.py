@@ -32,6 +32,7 @@ from loom.cowork.pinning import ModelPins, PinBoard
 from loom.cowork.recall_source import ArchiveRecall
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
+from loom.cowork.titling import Titling
 from loom.cowork.typed import Typed
 from loom.cowork.window_moves import WindowMoves
 from loom.cowork.workbench import Workbench
@@ -82,6 +83,7 @@ class CoworkSession:
         self._record = SessionRecord(workbench, workspace)
         self._recorder = Recorder(workbench.store, workbench.spool, self._listener)
         self._approvals = Approvals(self._listener)
+        self._titling = Titling(workbench.settings, self._record, self._recorder, workbench.log_fault, self._listener)
         place = Workspace(workspace, workbench.forbidden)
         self._mentions = Mentions(place)
         shell = Shell(place, workbench.settings)
@@ -119,6 +121,7 @@ class CoworkSession:
             lambda command: PersonCommand(
                 command, shell, workbench.settings, self._recorder, workbench.counter.count, self._listener
             ),
+            self._titling,
             workbench.counter.count,
             workbench.log_fault,
             self._listener,
@@ -368,6 +371,10 @@ class CoworkSession:
         self._require_writing()
         await self._record.rename(title)
 
+    async def titled(self) -> None:
+        """Wait for the title that the settings want a model to write, if it is on its way."""
+        await self._titling.done()
+
     async def fork(self, turn_number: int | None = None) -> str:
         """A new session with the turns up to `turn_number` (all if None): its id. This one stays as it is."""
         return await self._store.fork_session(self._record.require().id, turn_number)
@@ -379,6 +386,7 @@ class CoworkSession:
     async def close(self) -> None:
         """Interrupt what runs, store what there is of it, give the session up."""
         await self._exchanges.close()
+        await self._titling.stop()
         await self._answering.stop_counting()
         if self.session_id is not None and not self.read_only:
             await self._store.release_lease(self.session_id)

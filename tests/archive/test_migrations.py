@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from loom.archive import ConversationStore, NewerArchive, NotAnArchive, WriteFailed
+from loom.archive.check import check
 from loom.archive.database import APPLICATION_ID, connect, pragma
+from loom.archive.digests import DIGESTED, GENESIS, digest
 from loom.archive.migrations import MIGRATIONS, prepare, statements
+from loom.archive.purge import erase
 
 
 def _add_mood(connection: sqlite3.Connection) -> None:
@@ -100,6 +103,92 @@ async def test_the_first_version_keeps_its_sessions_and_their_order(archive_path
     await store.append_turn("session-0", "user", "hello")
     assert [s.id for s in await store.list_sessions()] == ["session-0", "session-1", "session-2"]
     await store.close()
+
+
+_TALK = [(0, "system", 2), (1, "user", 3), (1, "assistant", 5), (2, "user", 7), (4, "user", 11), (3, "user", 13)]
+"""Exchange, role and tokens of the turns of an older archive. A fork of something damaged may have numbers that jump
+or go back."""
+
+
+def _older(path: Path, version: int) -> None:
+    """An archive of an older version: a session that has _TALK, and one that came after it and was purged."""
+    prepare(path, MIGRATIONS[:version])
+    with closing(connect(path)) as connection:
+        for session in ("kept", "gone"):
+            connection.execute(
+                "INSERT INTO cowork_sessions (id, reference, workspace_path, model_name, started_at, last_active_at)"
+                " VALUES (?, ?, '/w', 'm', '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z')",
+                (session, session),
+            )
+            chained = GENESIS
+            for number, (exchange, role, tokens) in enumerate(_TALK, 1):
+                text = f"{session} {number}"
+                moment = f"2026-01-01T00:00:0{number}.000000Z"
+                columns = (number, exchange, role, "text", "complete", text, *[None] * 3, tokens, *[None] * 4, moment)
+                chained = digest(chained, columns)
+                marks = ", ".join("?" * (len(DIGESTED) + 2))
+                connection.execute(
+                    f"INSERT INTO conversation_turns (session_id, {', '.join(DIGESTED)}, digest) VALUES ({marks})",
+                    (session, *columns, chained),
+                )
+        erase(connection, "gone")
+
+
+@pytest.mark.parametrize("version", range(1, len(MIGRATIONS)))
+async def test_every_older_version_is_brought_up_to_date(archive_path: Path, version: int) -> None:
+    _older(archive_path, version)
+    store = await ConversationStore.open(archive_path)
+    assert [turn.content for turn in await store.get_turns("kept")] == [f"kept {n}" for n in range(1, 7)]
+    assert [(e.exchange, e.first_turn, e.last_turn, e.tokens) for e in await store.get_exchange_sizes("kept")] == [
+        (4, 5, 6, 24),
+        (2, 4, 4, 7),
+        (1, 2, 3, 8),
+        (0, 1, 1, 2),
+    ]
+    assert await store.append_turn("kept", "user", "and on it goes", token_count=17) == 7
+    assert (await store.get_turns_before("kept", None, 1))[0].exchange == 5
+    assert [e.tokens for e in await store.get_exchange_sizes("kept", limit=2)] == [17, 24]
+    await store.close()
+    assert check(archive_path).sound, check(archive_path).findings
+    with closing(connect(archive_path)) as connection:
+        (newest,) = connection.execute("SELECT max(id) FROM conversation_turns").fetchone()
+        assert newest == 2 * len(_TALK) + 1  # not that of a turn that is gone
+    (backup,) = (archive_path.parent / "backups").iterdir()
+    with closing(sqlite3.connect(backup)) as old:
+        assert pragma(old, "user_version") == version
+
+
+async def test_an_older_version_and_the_present_one_end_in_the_same_schema(tmp_path: Path) -> None:
+    schemas = []
+    for version in range(1, len(MIGRATIONS) + 1):
+        path = tmp_path / f"{version}" / "archive.db"
+        prepare(path, MIGRATIONS[:version])
+        prepare(path)
+        with closing(connect(path)) as connection:
+            schemas.append(connection.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY name").fetchall())
+    assert all(schema == schemas[0] for schema in schemas)
+    assert "AUTOINCREMENT" not in str(schemas[0])
+
+
+async def test_where_the_schema_is_closed_ids_are_counted_as_before(archive_path: Path) -> None:
+    def refuse(action: int, first: str | None, *_: str | None) -> int:
+        closed = action == sqlite3.SQLITE_PRAGMA and first == "writable_schema"
+        return sqlite3.SQLITE_IGNORE if closed else sqlite3.SQLITE_OK
+
+    def with_closed_schema(connection: sqlite3.Connection) -> None:
+        connection.set_authorizer(refuse)
+        MIGRATIONS[4](connection)
+        connection.set_authorizer(None)
+
+    prepare(archive_path, (*MIGRATIONS[:4], with_closed_schema, *MIGRATIONS[5:]))
+    with closing(connect(archive_path)) as connection:
+        (table,) = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'conversation_turns'").fetchone()
+        assert "AUTOINCREMENT" in table
+    store = await ConversationStore.open(archive_path)
+    session = await store.create_session(archive_path.parent, "offline", "")
+    assert [await store.append_turn(session, "user", f"{n}") for n in range(3)] == [1, 2, 3]
+    await store.close()
+    assert check(archive_path).sound, check(archive_path).findings
 
 
 async def test_a_migration_that_fails_changes_nothing(archive_path: Path) -> None:

@@ -84,6 +84,15 @@ def test_purge_asks_and_cannot_where_nobody_is(home: Path, tmp_path: Path) -> No
     assert find_bytes(home / "archive.db", b"words that were stored") == -1
 
 
+def test_purge_names_the_turn_that_was_damaged(home: Path, tmp_path: Path) -> None:
+    overwrite(home / "archive.db", find_bytes(home / "archive.db", b"words that were stored"), b"WORDS")
+    done = loom("purge", "0", "-w", str(tmp_path), "--yes", home=home)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "damaged: T1 held something else than what was stored" in done.stdout
+    assert "nothing is left of it" in done.stdout
+    assert find_bytes(home / "archive.db", b"that were stored") == -1
+
+
 @pytest.fixture
 def newer_home(home: Path) -> Path:
     """A home whose archive a newer loom has."""

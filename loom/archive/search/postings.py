@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-from loom.archive.search.document import Entry
+from loom.archive.search.document import PART_MARK, Entry
 from loom.archive.search.scope import Scope
 from loom.archive.search.similarity import pieces_of, similarity
 from loom.archive.search.tail import Column, Tail
@@ -105,7 +105,7 @@ class Postings:
         columns += [("parts", part) for part in (*words, *pieces)]
         first = min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
         for column, term in columns:
-            rows, whole = self._rows(f"{column} : {_quoted(term)}", first)
+            rows, whole = self._rows(_match(column, term), first)
             self._found[column, term] = _Found(set(rows), self._estimate(rows, whole), whole)
         self._read_on()
         self._supplement()
@@ -120,7 +120,7 @@ class Postings:
         known = self._found.get((column, term))
         if known is not None:
             return known.places
-        return self._newest(f"{column} : {_quoted(term)}", limit) | set(self._tail.places(column, term))
+        return self._newest(_match(column, term), limit) | set(self._tail.places(column, term))
 
     def turns_with(self, term: str) -> int:
         """About how many turns in scope have a word, alone or within an identifier: more than `places` gives where
@@ -130,7 +130,7 @@ class Postings:
 
     def with_prefix(self, column: Column, prefix: str) -> set[int]:
         """The turns in scope that have a term beginning with `prefix`."""
-        found = self._newest(f"{column} : {_quoted(prefix)} *", MAX_NAMED)
+        found = self._newest(f"{_match(column, prefix)} *", MAX_NAMED)
         return found | set(self._tail.with_prefix(column, prefix))
 
     def with_any_name(self, names: Sequence[str]) -> set[int]:
@@ -152,8 +152,8 @@ class Postings:
             return rare
         # The others tell the turns apart as well as all would, and the index reads each that is asked for.
         words = [word for word in words if ("words", word) in self._found] or words
-        wanted = [f"{{words parts}} : {_quoted(word)}" for word in words[:MOST_TOGETHER]]
-        wanted += [f"parts : {_quoted(part)}" for part in parts[:MOST_TOGETHER]]
+        wanted = [f"({_alone_or_inside(word)})" for word in words[:MOST_TOGETHER]]
+        wanted += [_match("parts", part) for part in parts[:MOST_TOGETHER]]
         if not wanted:
             return set()
         match = " AND ".join(wanted)
@@ -266,7 +266,7 @@ class Postings:
         for (column, term), found in common:
             if share < 2 * len(found.places):
                 return
-            rows, found.whole = self._rows(f"{column} : {_quoted(term)}", share)
+            rows, found.whole = self._rows(_match(column, term), share)
             found.places.update(rows)
             found.turns = self._estimate(rows, found.whole)
 
@@ -278,10 +278,10 @@ class Postings:
         if not common:
             return
         for _, column, term in common[:MAX_SUPPLEMENTED]:
-            self._found[column, term].places |= self._beside(f"{column} : {_quoted(term)}", SUPPLEMENT)
+            self._found[column, term].places |= self._beside(_match(column, term), SUPPLEMENT)
         for together in {tuple(common[:2]), tuple(common)}:
             if len(together) > 1:
-                match = " AND ".join(f"{column} : {_quoted(term)}" for _, column, term in together)
+                match = " AND ".join(_match(column, term) for _, column, term in together)
                 rows = self._newest(match, SUPPLEMENT)
                 for _, column, term in together:
                     self._found[column, term].places |= rows
@@ -290,7 +290,7 @@ class Postings:
         """Of the turns that match, those that have a rare word of the query and those that pass the filters."""
         found = set()
         if anchors := self._anchors(without):
-            found |= self._newest(f"({match}) AND {{words parts}} : ({_any_of(anchors)})", limit)
+            found |= self._newest(f"({match}) AND ({' OR '.join(map(_alone_or_inside, anchors))})", limit)
         if self._narrow or self._excluded:
             wanted = f"({match}) AND {self._narrow}" if self._narrow else f"({match})"
             found |= self._newest(f"{wanted} NOT words : ({self._excluded})" if self._excluded else wanted, limit)
@@ -345,6 +345,15 @@ class Postings:
 
 def _mark(entry: Entry) -> Mark:
     return Mark(entry.at, entry.characters, entry.marks)
+
+
+def _match(column: Column, term: str) -> str:
+    """The FTS5 expression for the turns that have a term in a column."""
+    return f"{column} : {_quoted(PART_MARK + term if column == 'parts' else term)}"
+
+
+def _alone_or_inside(word: str) -> str:
+    return f"{_match('words', word)} OR {_match('parts', word)}"
 
 
 def _any_of(terms: Iterable[str]) -> str:

@@ -54,6 +54,8 @@ class EventDrawing:
         match event:
             case ev.SessionOpened(_, reference, title):
                 screen.query_one(StatusLine).show_title(title, reference)
+            case ev.TitleChanged():
+                screen.show_info()
             case ev.UsageChanged(usage):
                 screen.query_one(Gauge).show_usage(usage)
             case ev.StateChanged(state):
