@@ -142,8 +142,11 @@ class Exchanges:
 
     async def _run(self, engine: Engine, text: str) -> None:
         prompt = await self._first_turn(lambda: self._store_prompt(text))
-        if prompt is not None:
-            await self._answer(engine, prompt)
+        if prompt is None:
+            return
+        if prompt.turn_number == 1:
+            self._titling.begin(prompt)
+        await self._answer(engine, prompt)
 
     async def _run_command(self, command: PersonCommand) -> None:
         try:
@@ -204,8 +207,6 @@ class Exchanges:
         if "@" in text:
             text = await asyncio.to_thread(self._mentions.with_files, text)
         stored = await self._recorder.store(prompt_turns(text, self._count))
-        if stored[0].turn_number == 1:
-            self._titling.begin(stored[0])
         return stored[0]
 
     async def _create_session(self) -> None:
