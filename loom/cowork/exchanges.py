@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from loom.archive import LeaseLost, Turn
@@ -285,9 +286,13 @@ class Exchanges:
         moving.result()
 
     async def close(self) -> None:
-        """Begin no more of them, interrupt what runs and wait until what there is of it is stored."""
+        """Begin no more of them, interrupt what runs and wait until what there is of it is stored; try once more to
+        store what is on no disk."""
         self._closing = True
         await self._answering.prepared()
         if self._running is not None and not self._running.done():
             self.interrupt()
             await asyncio.wait([self._running])
+        if self._recorder.in_memory_only:
+            with suppress(NotSaved):  # announced by the recorder; the front end has the texts
+                await self._recorder.retry()

@@ -30,6 +30,7 @@ from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.chat_commands import GoTo
 from loom.tui.screens.chat_help import chat_help
 from loom.tui.screens.choose_model import ChooseModelScreen
+from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.screens.held import Held
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
@@ -136,7 +137,19 @@ class LoomApp(LoomLook):
         return None if isinstance(picked, Quit) else await self._follow(bench, picked)
 
     async def action_quit(self) -> None:
-        """Store what runs, give the session up, close the archive, leave."""
+        """Store what runs, give the session up, close the archive, leave; asks first where something would be lost."""
+        lost = len(self._stage.in_memory_only)
+        if lost and not self._exit_code and self.is_running:
+            if not isinstance(self.screen, ConfirmScreen):
+                self.push_screen(_leaving_costs(lost, self._clock), self._quit_anyway)
+            return
+        await self._quit()
+
+    def _quit_anyway(self, yes: bool | None) -> None:
+        if yes:
+            self.run_worker(self._quit(), group="end", exit_on_error=False)
+
+    async def _quit(self) -> None:
         try:
             await self._shut()
         finally:
@@ -147,9 +160,9 @@ class LoomApp(LoomLook):
         self._exit_code = exit_code
         self._stage.chat.leaving()
         if self.is_running:
-            self.run_worker(self.action_quit(), group="end", exit_on_error=False)
+            self.run_worker(self._quit(), group="end", exit_on_error=False)
         else:
-            self.call_later(self.action_quit)
+            self.call_later(self._quit)
 
     def _look_at_terminal(self) -> None:
         if isinstance(self._driver, Terminal) and not self._driver.is_there:
@@ -175,6 +188,11 @@ class LoomApp(LoomLook):
         finally:
             if self._bench is not None:
                 await self._bench.close()
+
+    @property
+    def unstored(self) -> tuple[str, ...]:
+        """What could be stored nowhere, when everything is over."""
+        return self._stage.in_memory_only
 
     @property
     def left(self) -> Session | None:
@@ -214,6 +232,8 @@ class LoomApp(LoomLook):
                 return
             if self._stage.chat.busy:
                 raise LoomError("An exchange is running here.", "Esc interrupts it; then go elsewhere.")
+            if self._stage.in_memory_only:
+                raise LoomError("What was said here is on no disk yet.", "Make room, press Ctrl+R, then go elsewhere.")
             await self._stage.open(bench, goal)
         except LoomError as error:
             await self._stage.chat.show_error(str(error))
@@ -355,3 +375,15 @@ class LoomApp(LoomLook):
         contents = await session.window_contents()
         past = PastRequests(bench.store, bench.counter, session.session_id) if session.session_id else None
         self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents), past))
+
+
+def _leaving_costs(turns: int, clock: Callable[[], float]) -> ConfirmScreen:
+    which = f"{plural(turns, 'turn')} {'is' if turns == 1 else 'are'}"
+    return ConfirmScreen(
+        "Leave, and lose what could not be stored?",
+        f"{which} in memory only: neither the archive nor the folder beside it could be written. Make room on the disk,"
+        " then Ctrl+R stores everything. If you leave now, the text is printed on the terminal and kept nowhere else.",
+        yes="Leave",
+        no="Stay",
+        clock=clock,
+    )

@@ -17,6 +17,7 @@ from loom.tui.choices import NewSession, OpenSession
 from loom.tui.screens.archive import ArchiveScreen, ForkAt, JumpTo, PinTurn
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.choose_model import ChooseModelScreen, ModelList
+from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
 from loom.tui.widgets.approval import Approval
@@ -573,3 +574,30 @@ async def test_a_named_file_goes_along_and_its_text_stays_out_of_sight(locations
         await seat.ready()
         await seat.pilot.press("up")
         assert seat.chat.draft == "list . as in @rules.md"
+
+
+async def test_leaving_asks_where_it_would_cost_what_no_disk_took(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        locations.spool.write_text("")  # takes nothing
+        with closing(connect(locations.archive)) as other:
+            # As a disk that is full: whoever writes a turn is refused.
+            other.execute(
+                "CREATE TRIGGER full BEFORE INSERT ON conversation_turns BEGIN SELECT RAISE(ABORT, 'full'); END"
+            )
+        await seat.say("say something else")
+        await seat.until(lambda: seat.app.unstored)
+        await seat.pilot.press("ctrl+q")
+        await seat.until(lambda: isinstance(seat.app.screen, ConfirmScreen))
+        seat.clock.advance(1)
+        await seat.pilot.press("n")
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen))
+        await seat.say("/new")
+        await seat.until(lambda: any("on no disk yet" in str(each.render()) for each in seat.chat.query(ErrorBlock)))
+        await seat.pilot.press("ctrl+q")
+        await seat.until(lambda: isinstance(seat.app.screen, ConfirmScreen))
+        seat.clock.advance(1)
+        await seat.pilot.press("y")
+        await seat.until(lambda: not seat.app.is_running)
+    assert seat.app.unstored == ("say something else",)
