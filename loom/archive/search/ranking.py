@@ -53,6 +53,10 @@ STANDING_RULE, MOST_RULES = 0.45, 3
 told, and how many get it: those nearest to what is asked, the newest among equals. All of them would fill the page."""
 NAMED = 0.5
 """What is left of the weight of a word that only names the speaker."""
+MEANING, UNRELATED = 0.8, 0.1
+"""What a turn gets for being near in meaning, times the cosine above that of turns about something else; of the score
+of the tenth turn, so that the first few, where they stand far out, stay what they are."""
+MEANT_AT = 10
 
 
 def is_allowed(place: int, evidence: Evidence) -> bool:
@@ -98,6 +102,25 @@ def rank(
         scores = defaultdict(float, {place: score for place, score in scores.items() if place in bearing})
     found = [(place, score) for place, score in scores.items() if score > 0 and is_allowed(place, evidence)]
     return sorted(found, key=lambda item: (-item[1], -marks[item[0]].at, -item[0]))
+
+
+def with_meaning(
+    ranked: Sequence[tuple[int, float]],
+    nearness: Mapping[int, float],
+    marks: Mapping[int, Mark],
+    cues: Cues,
+) -> list[tuple[int, float]]:
+    """The ranked turns in the order they have when those with a `nearness` (-1 to 1) count for more by it."""
+    if not ranked:
+        return []
+    most = MEANING * ranked[:MEANT_AT][-1][1]
+
+    def score(place: int, found: float) -> float:
+        near = nearness.get(place, 0.0) - UNRELATED
+        return found + most * near * _cue_factor(place, marks[place], cues) if near > 0 else found
+
+    scored = [(place, score(place, found)) for place, found in ranked]
+    return sorted(scored, key=lambda item: -item[1])
 
 
 def _within(match: Match, marks: Mapping[int, Mark], cues: Cues) -> Match:
