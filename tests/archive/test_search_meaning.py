@@ -6,13 +6,14 @@ import pytest
 
 from loom.archive import ConversationStore, NewTurn
 from loom.archive.search import meaning
+from loom.archive.search.marks import reacts
 from loom.archive.search.meaning import LARGEST_WEIGHT, MOST_WORDS, Meaning
 from loom.archive.search.stems import stem
 from loom.archive.search.stopwords import STOP_STEMS
 
 
 def near(question: str, *texts: str, names: tuple[str, ...] = ()) -> list[float]:
-    return Meaning(question, names).nearness(texts)
+    return [Meaning(question, names).nearness(text) for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,28 @@ def test_the_vectors_are_of_stems_that_say_something() -> None:
     assert len(rows) == len(ranks) * meaning.DIMENSIONS // 4
     assert not STOP_STEMS & ranks.keys()
     assert {stem("swimming"), stem("puppies"), stem("databases")} <= ranks.keys()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Thanks, Mel!", "Caroline: Wow, that is so good", "That’s really cool.", "🎉 Congrats!", "Anna Maria: Great idea"],
+)
+def test_thanks_and_praise_are_reactions(text: str) -> None:
+    assert reacts(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Greatness is rare", "We went to a great place", "Yes, use PostgreSQL.", "That is the cause: a lock"]
+)
+def test_what_tells_or_decides_is_none(text: str) -> None:
+    assert not reacts(text)
+
+
+async def test_a_turn_that_only_reacts_comes_after_what_tells(store: ConversationStore, session: str) -> None:
+    told = ["Nice! The pottery class made a bowl", "Then the pottery class made a bowl"]
+    await store.append_turns(session, [NewTurn(role="user", content=text) for text in [*told, *told[::-1]]])
+    hits = await store.search_turns(session, "What did the pottery class make?")
+    assert [hit.content.startswith("Nice") for hit in hits] == [False, False, True, True]
 
 
 async def test_of_turns_with_as_many_words_the_nearer_one_is_found_first(

@@ -14,11 +14,12 @@ from loom.archive.search.cues import cues_of
 from loom.archive.search.document import COLUMNS, TurnRow, turn_of
 from loom.archive.search.evidence import Evidence, gather
 from loom.archive.search.filters import Filter, filter_of
+from loom.archive.search.marks import reacts
 from loom.archive.search.meaning import Meaning
 from loom.archive.search.pool import pool_of
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, parse
-from loom.archive.search.ranking import beside, is_allowed, rank, with_meaning
+from loom.archive.search.ranking import Reading, beside, is_allowed, rank, reread
 from loom.archive.search.request import Request
 from loom.archive.search.scope import Scope
 from loom.archive.search.snippets import snippet_of
@@ -30,9 +31,8 @@ _NEWEST = 2_000
 """Turns looked through for a query that is nothing but filters."""
 MAX_RULES = 200
 """Standing instructions that are ranked for a question, the newest."""
-MEANT = 60
-"""The best turns, of which it is read how near they are to a question in meaning: hardly one behind them comes among
-the first ten."""
+MOST_REREAD = 60
+"""The best turns found by a question, whose texts are read: hardly one behind them comes among the first ten."""
 MAX_READ = 4_000_000
 """Characters that are read to see whether a passage stands in them."""
 MAX_REREAD = 200
@@ -108,9 +108,10 @@ def _ranked(
     ranked = [(place, score) for place, score in ranked if filtered.passes(marks[place])]
     if not query.is_question:
         return ranked
-    texts = reader.texts(place for place, _ in ranked[:MEANT])
-    nearness = dict(zip(texts, Meaning(query.text, cues.names).nearness(texts.values()), strict=True))
-    return with_meaning(ranked, nearness, marks, cues)
+    meaning = Meaning(query.text, cues.names)
+    texts = reader.texts(place for place, _ in ranked[:MOST_REREAD])
+    readings = {place: Reading(meaning.nearness(text), reacts(text)) for place, text in texts.items()}
+    return reread(ranked, readings, marks, cues)
 
 
 def _newest(evidence: Evidence, postings: Postings, filtered: Filter) -> list[tuple[int, float]]:

@@ -51,11 +51,8 @@ class Meaning:
         known = any(stem(word) in _ranks() for word in words)
         self._direction = [side / length for side in sides] if known and length else []
 
-    def nearness(self, texts: Iterable[str]) -> list[float]:
-        """How near each text is, -1 to 1; 0 where a question or a text has no word that is known."""
-        return [self._near(text) for text in texts]
-
-    def _near(self, text: str) -> float:
+    def nearness(self, text: str) -> float:
+        """How near a text is, -1 to 1; 0 where the question has no known word, or the text none that counts."""
         if not self._direction:
             return 0.0
         sides, length = _sides(self._words(text[:MOST_CHARACTERS]))
