@@ -64,6 +64,12 @@ _RULE = re.compile(
     r"|did|went|too|that|this|my|i|we|you|he|she|it|they)\b|\w+(?:ed|ing)\b)[a-z]+\b)",
     re.IGNORECASE,
 )
+_REACTION = re.compile(
+    r"\W{0,8}(?:thanks|thank you|wow|glad|congrats|congratulations"
+    r"|(?:(?:that|it)(?:['’]s| is| was| sounds) |sounds )?(?:so |really |very )?"
+    r"(?:awesome|cool|great|nice|amazing|lovely|wonderful))\b",
+    re.IGNORECASE,
+)
 _ASIDE = re.compile(r"\[[^\]\n]{0,400}\]\s*$")
 _SPOKEN = re.compile(r"([A-Z][\w'-]{1,24})(?: [A-Z][\w'-]{1,24})?: ")
 _ADDRESSED = re.compile(r"(?:[^\w\n]*[\w'’]+[^\w\n]+){0,4}?([A-Z][a-z]{2,24})[!,.?]")
@@ -89,6 +95,12 @@ def marks_of(role: str, kind: str, text: str) -> int:
     if body.endswith("?"):
         marks |= QUESTION if len(body) <= SHORT_QUESTION else LONG_QUESTION if len(body) <= LONGEST_QUESTION else 0
     return marks
+
+
+def reacts(text: str) -> bool:
+    """Whether a turn begins with thanks or praise for what was said before it: such a turn tells less itself."""
+    spoken = _SPOKEN.match(text)
+    return bool(_REACTION.match(text, spoken.end() if spoken else 0))
 
 
 def tool_marks(names: Iterable[str]) -> int:
