@@ -271,12 +271,17 @@ class CoworkSession:
         """
         from loom.models.choosing import choose_model
 
-        if self.busy:
-            raise LoomError("An exchange is running.", "Interrupt it with Esc, then change the model.")
+        self._require_idle()
         choice = await asyncio.to_thread(choose_model, name, self._bench.settings)
+        self._require_idle()
+        self._answering.change(choice)
         if self.session_id is not None and not self.read_only and not self.taken:
             await self._store.update_model(self.session_id, choice.name)
-        await self._answering.change(choice)
+        await self._answering.prepared()
+
+    def _require_idle(self) -> None:
+        if self.busy:
+            raise LoomError("An exchange is running.", "Interrupt it with Esc, then change the model.")
 
     def _model_ready(self) -> None:
         self._exchanges.start_next()
@@ -432,7 +437,7 @@ class CoworkSession:
         """Interrupt what runs, store what there is of it, give the session up."""
         await self._exchanges.close()
         await self._titling.stop()
-        await self._answering.stop_counting()
+        await self._answering.close()
         if self._follower is not None:
             await self._follower.stop()
         await self._claim.release()
