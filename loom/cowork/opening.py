@@ -9,6 +9,7 @@ from loom.cowork.elsewhere import Claim, Lookout, follow
 from loom.cowork.events import Listener, Notice, SessionOpened, StateChanged, ToolFinished, TurnStored
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
+from loom.text import plural
 
 
 class Opening:
@@ -52,7 +53,9 @@ class Opening:
             return  # announced by the recorder, and still in the spool
         if restored:
             self._listener(
-                Notice("information", f"{restored} turns that could not be saved last time are in the archive now.")
+                Notice(
+                    "information", f"In the archive now: {plural(restored, 'turn')} that could not be saved last time."
+                )
             )
 
     async def read(self, session_id: str) -> None:

@@ -186,6 +186,12 @@ class CoworkSession:
         return self._exchanges.busy
 
     @property
+    def in_memory_only(self) -> tuple[str, ...]:
+        """The texts of turns that no disk took, oldest first: they are lost with the process. The last chance to store
+        them is `retry_save`."""
+        return tuple(turn.content or turn.kind.value for turn in self._recorder.in_memory_only)
+
+    @property
     def waiting(self) -> tuple[str, ...]:
         """What waits to be sent or run, oldest first, spelled as `loom.cowork.typed` has it."""
         return self._exchanges.waiting

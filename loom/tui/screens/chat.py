@@ -28,7 +28,6 @@ from loom.tools.mentions import best_paths
 from loom.tui.commands import Call, ChatCommands, Command, parse
 from loom.tui.keys import bindings
 from loom.tui.screens.chat_events import EventDrawing
-from loom.tui.screens.chat_frame import Severity
 from loom.tui.screens.chat_pages import PAGE, PagedScreen
 from loom.tui.screens.event_feed import EventFeed
 from loom.tui.service import ChatService
@@ -40,6 +39,7 @@ from loom.tui.widgets.gauge import Gauge
 from loom.tui.widgets.line import ErrorBlock
 from loom.tui.widgets.notice_bar import Notice, NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
+from loom.tui.widgets.said_line import SaidLine
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
@@ -48,7 +48,6 @@ from loom.tui.widgets.welcome import Welcome
 PATHS_SECONDS = 10.0
 """So long the list of files that are offered behind an @ is taken for what is there."""
 MOST_OFFERED = 50
-SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning"}
 
 
 class ChatScreen(PagedScreen):
@@ -79,6 +78,7 @@ class ChatScreen(PagedScreen):
         with Horizontal(id="middle"):
             yield Transcript(id="transcript")
             yield StatePanel(id="state")
+        yield SaidLine()
         yield NoticeBar(id="notice")
         yield ApprovalPlace(clock=self._clock, id="approvals")
         yield QueuedMessages(id="queue")

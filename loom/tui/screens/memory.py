@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Footer, Static
 
 from loom.errors import LoomError
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.editing import Edited, TextKept, edit
 from loom.tui.screens.sheet import TextSheet
 from loom.tui.service import ChatService
@@ -46,7 +46,7 @@ class MemoryScreen(TextSheet):
             yield Footer(show_command_palette=False)
 
     def _title(self) -> Content:
-        size = f"{len(self._content):,} bytes" if self._content else "empty"
+        size = f"{plural(len(self._content), 'byte')}" if self._content else "empty"
         return Content(show_line(f"{NAME}, what the model noted about this workspace ({size})", 160))
 
     def _text(self) -> str:
