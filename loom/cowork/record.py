@@ -119,7 +119,8 @@ class SessionRecord:
         detail = self.require()
         turns = await self._store.get_range(detail.id, 1, detail.turn_count)
         place = self._export_path(detail, path)
-        return await asyncio.to_thread(export_session, place, detail, turns, make_folder=not path)
+        locations = self._bench.locations
+        return await asyncio.to_thread(export_session, place, detail, turns, locations=locations, make_folder=not path)
 
     def _export_path(self, detail: SessionDetail, path: str) -> Path:
         if not path:

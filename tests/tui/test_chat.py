@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from loom.cowork.events import (
     ApprovalAnswered,
@@ -95,7 +96,7 @@ async def test_esc_gives_back_what_was_queued_instead_of_sending_it(app: ChatApp
         await settled(pilot, app)
         assert app.service.interrupts == 1
         assert app.service.waiting == ()
-        assert app.chat.query_one(Composer).text == "first\n\nsecond\nhalf"
+        assert app.chat.query_one(Composer).text == "first\n\nsecond\n\nhalf"
         assert not app.chat.query_one(QueuedMessages).display
 
 
@@ -245,11 +246,47 @@ async def test_a_question_gets_the_keyboard_when_nothing_is_written(app: ChatApp
         app.service.tell(ToolStarted("c1", "shell_execute", {"command": "make"}, 2), ASKED)
         await settled(pilot, app)
         assert app.chat.query_one(Approval).has_focus
-        await pilot.press("y")
-        assert app.service.answers == []
         app.clock.advance(1)
         await pilot.press("y")
         assert app.service.answers == [("c1", Decision(allowed=True))]
+
+
+async def test_letters_that_come_too_soon_for_an_answer_are_written_and_an_empty_composer_hands_the_keys_back(
+    app: ChatApp,
+) -> None:
+    async with app.run_test() as pilot:
+        app.service.busy = True
+        app.service.tell(ToolStarted("c1", "shell_execute", {"command": "make"}, 2), ASKED)
+        await settled(pilot, app)
+        await pilot.press("y", "a", "n")
+        await settled(pilot, app)
+        composer, question = app.chat.query_one(Composer), app.chat.query_one(Approval)
+        assert (app.service.answers, composer.text, composer.has_focus) == ([], "yan", True)
+        assert "You are writing" in str(question.query_one(".hint", Static).content)
+        await pilot.press("backspace", "backspace", "backspace")
+        await settled(pilot, app)
+        assert question.has_focus
+        await pilot.press("y")
+        await settled(pilot, app)
+        assert (app.service.answers, composer.text) == ([], "y"), "the keyboard was not quiet"
+        await pilot.press("backspace")
+        await settled(pilot, app)
+        app.clock.advance(1)
+        await pilot.press("y")
+        assert app.service.answers == [("c1", Decision(allowed=True))]
+
+
+async def test_a_message_sent_while_a_question_waits_hands_the_keys_back_to_it(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.busy = True
+        app.chat.query_one(Composer).put("and then commit")
+        app.service.tell(ToolStarted("c1", "shell_execute", {"command": "make"}, 2), ASKED)
+        await settled(pilot, app)
+        assert not app.chat.query_one(Approval).has_focus
+        await pilot.press("enter")
+        await settled(pilot, app)
+        assert app.service.waiting == ("and then commit",)
+        assert app.chat.query_one(Approval).has_focus
         app.service.tell(ApprovalAnswered("c1", Decision(allowed=True)))
         await settled(pilot, app)
         assert not app.chat.query(Approval)

@@ -37,6 +37,7 @@ from loom.tui.widgets.said_line import SaidLine
 from tests.support.clock import Clock
 from tests.support.turns import call_turn, result_turn, session_record, turn
 from tests.tui.conftest import ChatApp
+from tests.tui.test_state_panel import FULL
 
 Compare = Callable[..., bool]
 DIFF = """\
@@ -251,6 +252,20 @@ def test_hostile_text(snap_compare: Compare) -> None:
     )
     app = ChatApp(session=session_record(title=HOSTILE, reference="[/foo]"))
     assert snap_compare(app, terminal_size=(110, 50), run_before=told(*events))
+
+
+def with_a_full_state() -> ChatApp:
+    app = ChatApp()
+    app.service.state = FULL
+    return app
+
+
+def test_state_beside_the_conversation(snap_compare: Compare) -> None:
+    assert snap_compare(with_a_full_state(), terminal_size=(120, 40), press=["tab", "down"])
+
+
+def test_state_narrow(snap_compare: Compare) -> None:
+    assert snap_compare(with_a_full_state(), terminal_size=(60, 24), press=["ctrl+s", "tab"])
 
 
 TAKEN = (

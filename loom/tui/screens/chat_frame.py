@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
+from typing import ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.message import Message
 from textual.screen import Screen
@@ -19,6 +21,7 @@ from loom.tui.widgets.notice_bar import Notice, NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
 from loom.tui.widgets.state_panel import WIDE_ENOUGH, StatePanel
 from loom.tui.widgets.status import StatusInfo, StatusLine
+from loom.tui.widgets.transcript import Transcript
 from loom.tui.widgets.welcome import Welcome, WelcomeInfo
 
 NARROW = 80
@@ -27,6 +30,8 @@ NARROW = 80
 
 class FramedScreen(Screen[None]):
     """Draws what the conversation is, wherever it stands on the screen but in the transcript."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("shift+tab", "back_to_turns", show=False)]
 
     class PanelChosen(Message):
         """The person showed or hid the session state beside the conversation."""
@@ -85,7 +90,7 @@ class FramedScreen(Screen[None]):
     def show_state(self) -> None:
         panel = self.query_one(StatePanel)
         if self.service is not None and panel.display:
-            panel.show_yaml(self.service.state_yaml())
+            panel.show_state(self.service.state, self.service.state_yaml())
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -95,7 +100,7 @@ class FramedScreen(Screen[None]):
     @property
     def writing(self) -> bool:
         """Whether something stands in the composer."""
-        return bool(self.query_one(Composer).text)
+        return not self.query_one(Composer).is_idle
 
     def show_queue(self) -> None:
         waiting = self.waiting
@@ -117,6 +122,19 @@ class FramedScreen(Screen[None]):
         self.set_class(panel.display, "-state")
         self.query_one(ApprovalPlace).fit(self.size.height)
         self.show_state()
+
+    def leave_composer(self) -> None:
+        """Tab with nothing to complete and nothing to answer: to the session state where it is shown, else on."""
+        if not self.query_one(StatePanel).take_keyboard():
+            self.focus_next()
+
+    def action_back_to_turns(self) -> None:
+        """From the composer to the newest turn, past the session state."""
+        turns = [each for each in self.focus_chain if self.query_one(Transcript) in each.ancestors]
+        if isinstance(self.focused, Composer) and turns:
+            turns[-1].focus()
+        else:
+            self.focus_previous()
 
     def toggle_state(self) -> None:
         """Show or hide the state panel."""

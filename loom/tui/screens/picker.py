@@ -20,7 +20,7 @@ from textual.widgets import Footer, Input, Static
 
 from loom.archive.records import Session
 from loom.errors import LoomError
-from loom.text import show_line, storable
+from loom.text import plural, show_line, storable
 from loom.tui.age import utc_now
 from loom.tui.choices import ForkAt, JumpTo, NewSession, OpenSession, PickerResult, PinTurn, Quit
 from loom.tui.places import is_gone
@@ -209,7 +209,7 @@ class PickerScreen(Screen[PickerResult]):
         total, shown = len(self._sessions), len(self.query_one(SessionList).items) - 1
         where = "every workspace" if self._everywhere else show_line(PurePath(self._workspace).name or "/", 60)
         path = "" if self._everywhere else f"  {show_line(self._workspace, 120)}"
-        count = f"{total:,} session{'' if total == 1 else 's'}" if shown >= total else f"{shown:,} of {total:,}"
+        count = plural(total, "session") if shown >= total else f"{shown:,} of {total:,}"
         if self._loading:
             count = f"{count}…" if total else "loading…"
         self.query_one(TitleLine).show(
@@ -309,6 +309,11 @@ class PickerScreen(Screen[PickerResult]):
         title = show_line(session.title, 60) or "untitled"
         if not await self._change(self._reader.restore_session(session.id), f"“{title}” is back."):
             self._deleted.append(session)
+            return
+        rows = self.query_one(SessionList)
+        here = (at for at, row in enumerate(rows.items) if isinstance(row, Session) and row.id == session.id)
+        # What came back is what the next key is meant for; a filter may hide it.
+        rows.move_to(next(here, rows.cursor))
 
     @work(exclusive=True, group="change")
     async def action_rename(self) -> None:
