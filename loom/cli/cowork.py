@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 def run(parsed: argparse.Namespace) -> int:
     """Start the app, or run one exchange with -p."""
+    if parsed.fork and parsed.resume is None:
+        raise LoomError("--fork needs the session to fork.", "Name it with --resume REF (0 is the newest).")
     workspace = find_workspace(parsed.workspace)
     locations = find_locations()
     settings = load_settings(locations.config, model=parsed.model)
@@ -36,7 +38,7 @@ def run(parsed: argparse.Namespace) -> int:
         raise LoomError("There is no terminal to draw on.", "Use -p TEXT for one exchange without a screen.")
     from loom.tui.app import LoomApp
 
-    app = LoomApp(locations, settings, workspace, resume=parsed.resume, trust_project=parsed.trust)
+    app = LoomApp(locations, settings, workspace, resume=parsed.resume, fork=parsed.fork, trust_project=parsed.trust)
     code = asyncio.run(_shown(app))
     _print_unstored(app)
     _say_how_to_resume(app, workspace)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from loom.archive.records import NewTurn, Turn, TurnKind
 from loom.context.edges import Beginning, Ranges, cited, ranges_of
 from loom.context.measure import Count
+from loom.text import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,4 +120,4 @@ def _is_file(fact: dict[str, object]) -> bool:
 
 
 def _plural(number: int, noun: str) -> str:
-    return "" if not number else f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return plural(number, noun) if number else ""

@@ -82,6 +82,15 @@ class ToolRunning:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandOutput:
+    """A command that the person runs by hand has written more, at most ten times a second."""
+
+    call_id: str
+    end: str
+    """The end of its output so far, at most about 8 kB."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolFinished:
     """A call's result is stored. `turn` has content, status (complete, failed, denied) and facts."""
 
@@ -195,6 +204,7 @@ Event = (
     | ThinkingDelta
     | ToolStarted
     | ToolRunning
+    | CommandOutput
     | ToolFinished
     | ApprovalAsked
     | ApprovalAnswered

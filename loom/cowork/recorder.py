@@ -155,6 +155,11 @@ class Recorder:
             # The answer itself is stored when it is complete; a draft only shortens what a crash could cost.
             self._listener(SaveFailed(error.what, error.todo))
 
+    async def save_draft(self, exchange: int, turns: Sequence[NewTurn]) -> None:
+        """Put these on disk now, in the place of the draft there is; none forgets it. A failure is announced."""
+        if self.session_id is not None:
+            await self._save(Draft(session_id=self.session_id, exchange=exchange, turns=tuple(turns)))
+
     async def settle_draft(self) -> None:
         """Stop saving drafts and wait for the one on its way, so that none lands behind the answer it became."""
         self._draft = None

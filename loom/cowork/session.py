@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loom.archive import Turn
-from loom.archive.records import Session, TurnKind
+from loom.archive.records import PERSON_COMMAND, Session, TurnKind
 from loom.context.edges import Ranges
 from loom.context.usage import WindowUsage
 from loom.cowork.answering import Answering
@@ -30,20 +30,24 @@ from loom.cowork.events import (
     UsageChanged,
 )
 from loom.cowork.exchanges import Exchanges
+from loom.cowork.person_command import PersonCommand
 from loom.cowork.pinning import ModelPins, PinBoard
 from loom.cowork.recall_source import ArchiveRecall
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
 from loom.cowork.titling import Titling
+from loom.cowork.typed import Typed
 from loom.cowork.window_moves import WindowMoves
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
 from loom.state.model import Pin
+from loom.text import plural
 from loom.tools.mentions import Mentions
 from loom.tools.offloop import in_thread
 from loom.tools.paths import Workspace
+from loom.tools.shell import Shell
 from loom.tools.toolbox import build_toolbox
 
 if TYPE_CHECKING:
@@ -90,7 +94,9 @@ class CoworkSession:
         self._recorder = Recorder(workbench.store, workbench.spool, self._listener, self._claim)
         self._approvals = Approvals(self._listener)
         self._titling = Titling(workbench.settings, self._record, self._recorder, workbench.log_fault, self._listener)
-        self._mentions = Mentions(Workspace(workspace, workbench.forbidden))
+        place = Workspace(workspace, workbench.forbidden)
+        self._mentions = Mentions(place)
+        shell = Shell(place, workbench.settings)
         self._board = PinBoard(
             self._store, self._recorder, self._record, lambda: self._answering.engine, self._pins_changed
         )
@@ -123,6 +129,9 @@ class CoworkSession:
             self._answering,
             self._mentions,
             self._titling,
+            lambda command: PersonCommand(
+                command, shell, workbench.settings, self._recorder, workbench.counter.count, self._listener
+            ),
             workbench.counter.count,
             workbench.log_fault,
             self._listener,
@@ -186,11 +195,12 @@ class CoworkSession:
 
     @property
     def waiting(self) -> tuple[str, ...]:
+        """What waits to be sent or run, oldest first, spelled as `loom.cowork.typed` has it."""
         return self._exchanges.waiting
 
     @property
     def sending(self) -> str:
-        """The message that was sent and is on no disk yet; empty when there is none."""
+        """What was sent and is on no disk yet, spelled; empty when there is nothing."""
         return self._exchanges.sending
 
     @property
@@ -206,12 +216,14 @@ class CoworkSession:
         """
         self._recorder.session_id = session_id
         await self._claim.acquire(session_id)
-        recovered = await self._store.recover_draft(session_id)
+        # What could not be saved last time is newer than a draft, which may be the beginning of the same.
         await self._restore_spooled()
+        recovered = await self._store.recover_draft(session_id)
         await self._open(session_id)
         if recovered:
+            what = "command that you ran" if recovered[0].tool_name == PERSON_COMMAND else "answer"
             self._listener(
-                Notice("warning", "The last answer was cut off; what had arrived of it is marked interrupted.")
+                Notice("warning", f"The last {what} was cut off; what had arrived of it is marked interrupted.")
             )
 
     async def _restore_spooled(self) -> None:
@@ -221,7 +233,9 @@ class CoworkSession:
             return  # announced by the recorder, and still in the spool
         if restored:
             self._listener(
-                Notice("information", f"{restored} turns that could not be saved last time are in the archive now.")
+                Notice(
+                    "information", f"In the archive now: {plural(restored, 'turn')} that could not be saved last time."
+                )
             )
 
     async def read(self, session_id: str) -> None:
@@ -280,13 +294,21 @@ class CoworkSession:
 
     def submit(self, text: str) -> None:
         """Start an exchange with this message, or let it wait while one runs or the agent is being built."""
+        self._submit(Typed(text))
+
+    def run_command(self, command: str) -> None:
+        """Run this in the workspace for the person, who asked for it, or let it wait while an exchange runs. The model
+        learns of it with the next message."""
+        self._submit(Typed(command, is_command=True))
+
+    def _submit(self, typed: Typed) -> None:
         if self.read_only:
             self._listener(Notice("warning", "This session is open to read only. Fork it to go on from here."))
             return
-        self._exchanges.submit(text)
+        self._exchanges.submit(typed)
 
     def take_back(self) -> str | None:
-        """Take the newest waiting message out of the queue, to edit it."""
+        """Take the newest of what waits out of the queue, spelled as `loom.cowork.typed` has it, to edit it."""
         return self._exchanges.take_back()
 
     def interrupt(self) -> bool:

@@ -19,6 +19,7 @@ from loom.cowork.past_requests import PastRequests
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.suggesting import suggest_models
+from loom.text import plural
 from loom.tui.age import utc_now
 from loom.tui.choices import ForkAt, JumpTo, NewSession, OpenSession, PickerResult, PinTurn, Quit
 from loom.tui.commands import Call
@@ -56,19 +57,21 @@ class LoomApp(LoomLook):
         *,
         wanted_model: str = "",
         resume: str | None = None,
+        fork: bool = False,
         fresh: bool = False,
         trust_project: bool = False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`wanted_model` goes before the settings. `resume` is a session reference; `fresh` starts a new session
-        without asking; otherwise the picker opens if the workspace has sessions. `trust_project` lets the model read
-        the project's instructions without asking. `clock` gives seconds, for the
-        throbber and the key guard."""
+        """`wanted_model` goes before the settings. `resume` is a session reference, to go on with or to `fork`; `fresh`
+        starts a new session without asking; otherwise the picker opens if the workspace has sessions. `trust_project`
+        lets the model read the project's instructions without asking. `clock` gives seconds, for the throbber and the
+        key guard."""
         super().__init__(settings.theme, clock=clock)
         self._locations = locations
         self._settings = settings
         self._workspace = workspace
         self._resume = resume
+        self._fork_resumed = fork
         self._fresh = fresh
         self._bench: Workbench | None = None
         self._stage = Stage(
@@ -116,7 +119,7 @@ class LoomApp(LoomLook):
                 session = await bench.store.resolve_reference(self._resume, str(self._workspace))
             except (UnknownReference, AmbiguousReference) as error:
                 return await self._pick(bench, error.what)
-            return OpenSession(session.id)
+            return OpenSession(await bench.store.fork_session(session.id) if self._fork_resumed else session.id)
         if bench.newer is None and (self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1)):
             return NewSession()
         return await self._pick(bench)
@@ -217,6 +220,9 @@ class LoomApp(LoomLook):
         if bench is None or isinstance(target, Quit):
             return
         try:
+            if isinstance(target, ForkAt) and self._stage.chat.busy:
+                # A fork would be made, and not be opened.
+                raise LoomError("An exchange is running here.", "Esc interrupts it; then fork.")
             goal = await self._follow(bench, target)
             if goal is None:
                 return
@@ -279,6 +285,11 @@ class LoomApp(LoomLook):
             self.notify(f"Forked after T{last}, the end of the exchange that T{turn_number} is in.", markup=False)
         return await bench.store.fork_session(session_id, last)
 
+    def _fork_open(self, turn_number: str) -> None:
+        session = self._stage.session
+        if session is not None and session.session_id is not None:
+            self._go(ForkAt(session.session_id, int(turn_number)))
+
     async def _pin(self, bench: Workbench, session_id: str, turn_number: int) -> None:
         turn = await bench.store.get_turn(session_id, turn_number)
         detail = await bench.store.get_session(session_id)
@@ -302,6 +313,8 @@ class LoomApp(LoomLook):
             self.push_screen(self._picker(self._bench), self.visit)
         elif event.place == "archive":
             self.push_screen(self._archive(self._bench, event.argument), self.visit)
+        elif event.place == "fork":
+            self._fork_open(event.argument)
         elif event.place == "model":
             self._choose_another()
         else:
@@ -352,7 +365,7 @@ class LoomApp(LoomLook):
             self.notify(str(error), severity="error", markup=False, timeout=15)
             return
         count = len(event.hits)
-        self.notify(f"{count:,} hit{'' if count == 1 else 's'} written to {path}", markup=False, timeout=15)
+        self.notify(f"{plural(count, 'hit')} written to {path}", markup=False, timeout=15)
 
     async def _show_usage(self, bench: Workbench) -> None:
         session = self._stage.session
@@ -365,7 +378,7 @@ class LoomApp(LoomLook):
 
 
 def _leaving_costs(turns: int, clock: Callable[[], float]) -> ConfirmScreen:
-    which = "1 turn is" if turns == 1 else f"{turns:,} turns are"
+    which = f"{plural(turns, 'turn')} {'is' if turns == 1 else 'are'}"
     return ConfirmScreen(
         "Leave, and lose what could not be stored?",
         f"{which} in memory only: neither the archive nor the folder beside it could be written. Make room on the disk,"

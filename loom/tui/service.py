@@ -63,7 +63,7 @@ class ChatService(Protocol):
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Messages typed during the exchange, oldest first."""
+        """What was typed during the exchange, oldest first, spelled as `loom.cowork.typed` has it."""
 
     @property
     def pending(self) -> tuple[ApprovalAsked, ...]: ...
@@ -96,8 +96,11 @@ class ChatService(Protocol):
     def submit(self, text: str) -> None:
         """Start an exchange, or queue the message while one runs or the agent is being built."""
 
+    def run_command(self, command: str) -> None:
+        """Run a command of the person's in the workspace, or queue it."""
+
     def take_back(self) -> str | None:
-        """Take the newest waiting message out of the queue; None when nothing waits."""
+        """Take the newest out of the queue, spelled; None when nothing waits."""
 
     def interrupt(self) -> bool:
         """Stop the running exchange; False when none runs."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from loom.archive.records import TurnKind
-from loom.config import Settings
 from loom.cowork.events import (
     ExchangeEnded,
     Notice,
@@ -20,24 +18,11 @@ from loom.cowork.events import (
     TurnStored,
 )
 from loom.cowork.workbench import Workbench
-from loom.models.choice import ModelChoice
-from loom.models.choosing import choose_model
 from loom.tools.mentions import Mentions
-from tests.cowork.conftest import Start
+from tests.cowork.conftest import Start, chat
 from tests.support.provider import Call, Reply, ScriptedProvider, Text
 
 BIG = "words and words " * 20_000
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        yield server
-
-
-def chat() -> ModelChoice:
-    return choose_model("openai-chat:test", Settings())
 
 
 async def fill_disk(bench: Workbench) -> None:

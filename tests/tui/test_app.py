@@ -503,6 +503,36 @@ async def test_a_fork_ends_with_an_exchange_and_says_where_it_is_from(locations:
         assert f"forked from {parent.reference} at T{last}" in drawn
 
 
+async def test_fork_goes_on_in_a_copy_and_takes_a_turn(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.say("/fork")
+        await seat.until(lambda: seat.chat.query(ErrorBlock))
+        assert "nothing to fork" in str(seat.chat.query(ErrorBlock).last().render())
+        await seat.talk("read README.md")
+        await seat.talk("list .")
+        service = seat.chat.service
+        assert service is not None and service.session is not None
+        whole = service.session
+        for wrong in ("T999", "elsewhere", "T0"):
+            errors = len(seat.chat.query(ErrorBlock))
+            await seat.say(f"/fork {wrong}")
+            await seat.until(lambda errors=errors: len(seat.chat.query(ErrorBlock)) > errors)
+            assert f"no turn {wrong}" in str(seat.chat.query(ErrorBlock).last().render())
+        await seat.say("/fork")
+        await seat.until(lambda: seat.chat.service is not service and seat.chat.service is not None)
+        await seat.ready()
+        fork = seat.chat.service
+        assert fork is not None and fork.session is not None
+        assert (fork.session.parent_id, fork.session.turn_count) == (whole.id, whole.turn_count)
+        await seat.say("/fork T1")
+        await seat.until(lambda: seat.chat.service is not fork and seat.chat.service is not None)
+        await seat.ready()
+        again = seat.chat.service
+        assert again is not None and again.session is not None
+        assert again.session.turn_count < whole.turn_count
+
+
 async def test_what_is_wrong_with_a_model_is_said_once(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace, wanted_model="nobody:nothing") as seat:
         await seat.until(lambda: "is no provider" in welcome(seat))

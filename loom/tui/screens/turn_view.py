@@ -101,7 +101,7 @@ class TurnViewScreen(Screen[None]):
     def action_copy(self) -> None:
         text = self._text
         self.app.copy_to_clipboard(text)
-        self.notify(f"{len(text):,} characters copied.", markup=False, timeout=2)
+        self.notify(f"{plural(len(text), 'character')} copied.", markup=False, timeout=2)
 
     def action_scroll(self, by: int) -> None:
         self.query_one(TextView).scroll_relative(y=by, animate=False)
