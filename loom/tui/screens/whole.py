@@ -9,9 +9,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from loom.text import show_line
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.text_view import TextView
 
 
@@ -43,7 +44,7 @@ class WholeTextScreen(ModalScreen[None]):
         with Vertical():
             yield Static(Content(f"{show_line(self._title, 160)}  ({size})"), classes="title", markup=False)
             yield TextView(self._text, diff=self._diff)
-            yield Footer(show_command_palette=False)
+            yield KeyBar()
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self._text)
