@@ -266,7 +266,7 @@ class Manifest(Row):
     model_name: str
     window_tokens: int
     segments: dict[str, int]
-    """Tokens by segment name, see `loom.context.usage`."""
+    """Tokens by segment name, see `loom.context.usage`: by our own count (an older loom: as the gauge showed them)."""
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
@@ -293,9 +293,10 @@ class RequestLine(Row):
     window_tokens: int
     high_water: int | None
     """Input tokens at which exchanges left; None if an older loom sent it."""
-    tokens: int
+    expected_tokens: int
     """Input tokens as the gauge showed them when it was sent."""
     estimated_tokens: int
+    """By our own count."""
     reported_tokens: int | None
     cache_read_tokens: int | None
     last_turn: int

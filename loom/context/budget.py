@@ -54,6 +54,10 @@ class Budget:
         usable = max(0, full - floor)
         return Marks(full, floor + int(usable * self.high_water), floor + int(usable * self.low_water))
 
+    def slack(self, messages: int) -> int:
+        """Of so many messages, how many leave when they are exceeded: with the same share as the marks have."""
+        return messages - int(messages * self.low_water / self.high_water)
+
     @property
     def pin_room(self) -> int:
         """The most tokens that pins may take together, by our own count."""

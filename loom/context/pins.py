@@ -53,7 +53,7 @@ class Pins:
     """The pins of a session and how they look. `room` is the most tokens that they may take together."""
 
     def __init__(self, preview_tokens: int, count: Count) -> None:
-        """See `preview`."""
+        """A longer pin than `preview_tokens` is shown by its head and tail; 0 shows all as far as there is room."""
         self._preview = preview_tokens
         self._count = count
         self._pins: tuple[Pinned, ...] = ()
@@ -73,16 +73,6 @@ class Pins:
         if tokens != self._room:
             self._room = tokens
             self._looks.clear()
-
-    @property
-    def preview(self) -> int:
-        """A longer pin is shown by its head and tail in so many tokens; 0 shows all as far as there is room."""
-        return self._preview
-
-    @preview.setter
-    def preview(self, tokens: int) -> None:
-        self._preview = tokens
-        self._looks.clear()
 
     def set(self, pins: Sequence[Pinned]) -> None:
         """These stand from now on."""

@@ -179,6 +179,11 @@ class SaveFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenOver:
+    """Another loom has the session now: nothing is stored here any more. Sent once; what ran is being stopped."""
+
+
+@dataclass(frozen=True, slots=True)
 class ExchangeStarted:
     exchange: int
 
@@ -210,6 +215,7 @@ Event = (
     | QueueChanged
     | Notice
     | SaveFailed
+    | TakenOver
     | ExchangeStarted
     | ExchangeEnded
 )

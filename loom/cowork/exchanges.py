@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from loom.archive import ConversationStore, Turn
+from loom.archive import LeaseLost, Turn
 from loom.cowork.answering import Answering
+from loom.cowork.elsewhere import Claim
 from loom.cowork.events import (
     ExchangeEnded,
     ExchangeStarted,
@@ -26,6 +28,7 @@ from loom.cowork.recorder import NotSaved, Recorder
 from loom.cowork.titling import Titling
 from loom.cowork.typed import Typed
 from loom.errors import LoomError
+from loom.text import plural
 from loom.tools.mentions import Mentions
 
 if TYPE_CHECKING:
@@ -38,25 +41,25 @@ class Exchanges:
 
     def __init__(
         self,
-        store: ConversationStore,
+        claim: Claim,
         record: SessionRecord,
         recorder: Recorder,
         answering: Answering,
         mentions: Mentions,
-        command: Callable[[str], PersonCommand],
         titling: Titling,
+        command: Callable[[str], PersonCommand],
         count: Callable[[str], int],
         log_fault: Callable[[BaseException], None],
         listener: Listener,
     ) -> None:
         """`command` makes a command of the person's ready to run."""
-        self._store = store
+        self._claim = claim
         self._record = record
         self._recorder = recorder
         self._answering = answering
         self._mentions = mentions
-        self._make_command = command
         self._titling = titling
+        self._make_command = command
         self._count = count
         self._log_fault = log_fault
         self._listener = listener
@@ -110,7 +113,7 @@ class Exchanges:
     def start_next(self) -> None:
         """Begin with the oldest that waits, if nothing is in its way. Commands need no model."""
         engine = self._answering.engine
-        if self.busy or self._closing or self._held or self._recorder.unsaved:
+        if self.busy or self._closing or self._held or self._recorder.unsaved or self._claim.taken:
             return
         typed = self._outbox.next(messages=engine is not None, waits=self._answering.problem is None)
         if typed is None:
@@ -139,12 +142,10 @@ class Exchanges:
         self.start_next()
 
     async def _run(self, engine: Engine, text: str) -> None:
-        # Commands may have come before it: a session has its title from the first message.
-        is_first = self._record.detail is None or not self._record.detail.title
         prompt = await self._first_turn(lambda: self._store_prompt(text))
         if prompt is None:
             return
-        if is_first:
+        if prompt.turn_number == 1:
             self._titling.begin(prompt)
         await self._answer(engine, prompt)
 
@@ -185,6 +186,10 @@ class Exchanges:
             self._outbox.sent()
             await self._record.refresh()
         except NotSaved as error:
+            if self._claim.taken:
+                # It is the person's again, to be said somewhere else.
+                self._outbox.put_back()
+                self._recorder.unsaved.clear()
             self._outbox.sent()  # the recorder has it, and the spool
             self._listener(ExchangeEnded(0, Outcome.FAILED, str(error)))
             return None
@@ -207,7 +212,7 @@ class Exchanges:
 
     async def _create_session(self) -> None:
         detail = await self._record.create(self._answering.choice.name)
-        await self._store.acquire_lease(detail.id)
+        await self._claim.acquire(detail.id)
         self._recorder.session_id = detail.id
         self._listener(SessionOpened(detail.id, detail.reference, detail.title))
 
@@ -224,7 +229,10 @@ class Exchanges:
             raise
         await self._settle_state()
         self._answering.measure()
-        self._listener(ExchangeEnded(prompt.exchange, result.outcome, result.error))
+        if self._claim.taken:
+            self._listener(ExchangeEnded(prompt.exchange, Outcome.FAILED, str(LeaseLost())))
+        else:
+            self._listener(ExchangeEnded(prompt.exchange, result.outcome, result.error))
 
     async def _is_ready(self, engine: Engine, prompt: Turn) -> bool:
         """Whether the prompt can be answered now; else it waits for a retry."""
@@ -242,7 +250,8 @@ class Exchanges:
             await self._record.save_state()
         except LoomError as error:
             # The state is rebuilt from the turns at the next start: nothing is lost by this.
-            self._listener(Notice("warning", str(error)))
+            if not self._claim.taken:
+                self._listener(Notice("warning", str(error)))
         self._listener(StateChanged(self._record.state))
 
     async def retry_save(self) -> None:
@@ -255,7 +264,7 @@ class Exchanges:
         if not stored:
             self.start_next()
             return
-        self._listener(Notice("information", f"Saved: {len(stored)} turns."))
+        self._listener(Notice("information", f"Saved: {plural(len(stored), 'turn')}."))
         await self._settle_state()
         last = stored[-1]
         prompt = self._unanswered or (last if last.role == "user" and not last.person_command else None)
@@ -277,9 +286,13 @@ class Exchanges:
         moving.result()
 
     async def close(self) -> None:
-        """Begin no more of them, interrupt what runs and wait until what there is of it is stored."""
+        """Begin no more of them, interrupt what runs and wait until what there is of it is stored; try once more to
+        store what is on no disk."""
         self._closing = True
         await self._answering.prepared()
         if self._running is not None and not self._running.done():
             self.interrupt()
             await asyncio.wait([self._running])
+        if self._recorder.in_memory_only:
+            with suppress(NotSaved):  # announced by the recorder; the front end has the texts
+                await self._recorder.retry()

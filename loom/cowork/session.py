@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loom.archive import Turn
-from loom.archive.records import PERSON_COMMAND, Session
+from loom.archive.records import PERSON_COMMAND, Session, TurnKind
 from loom.context.edges import Ranges
 from loom.context.usage import WindowUsage
 from loom.cowork.answering import Answering
 from loom.cowork.approvals import Approvals
 from loom.cowork.beside import Beside
 from loom.cowork.contents import WindowContents, usage_words
+from loom.cowork.elsewhere import Claim, Lookout, follow
 from loom.cowork.events import (
     ApprovalAsked,
     Decision,
@@ -23,6 +24,8 @@ from loom.cowork.events import (
     Notice,
     SessionOpened,
     StateChanged,
+    TakenOver,
+    ToolFinished,
     TurnStored,
     UsageChanged,
 )
@@ -40,6 +43,7 @@ from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
 from loom.state.model import Pin
+from loom.text import plural
 from loom.tools.mentions import Mentions
 from loom.tools.offloop import in_thread
 from loom.tools.paths import Workspace
@@ -53,6 +57,10 @@ if TYPE_CHECKING:
 
 class ReadOnly(LoomError):
     """Something was to be written to a session that is only being read."""
+
+
+class LostSession(LoomError):
+    """Something was to be written to a session that another loom has taken over."""
 
 
 class CoworkSession:
@@ -81,7 +89,9 @@ class CoworkSession:
         )
         """Memory and project instructions: what a person reads, answers and edits of them."""
         self._record = SessionRecord(workbench, workspace)
-        self._recorder = Recorder(workbench.store, workbench.spool, self._listener)
+        self._claim = Claim(workbench.store, self._lost)
+        self._follower: Lookout | None = None
+        self._recorder = Recorder(workbench.store, workbench.spool, self._listener, self._claim)
         self._approvals = Approvals(self._listener)
         self._titling = Titling(workbench.settings, self._record, self._recorder, workbench.log_fault, self._listener)
         place = Workspace(workspace, workbench.forbidden)
@@ -113,15 +123,15 @@ class CoworkSession:
             self._model_ready,
         )
         self._exchanges = Exchanges(
-            self._store,
+            self._claim,
             self._record,
             self._recorder,
             self._answering,
             self._mentions,
+            self._titling,
             lambda command: PersonCommand(
                 command, shell, workbench.settings, self._recorder, workbench.counter.count, self._listener
             ),
-            self._titling,
             workbench.counter.count,
             workbench.log_fault,
             self._listener,
@@ -153,6 +163,11 @@ class CoworkSession:
         return self._record.state
 
     @property
+    def begun_in(self) -> str:
+        """Another folder than this one, in which the session was begun; empty when it is the same."""
+        return self._record.begun_in
+
+    @property
     def choice(self) -> ModelChoice:
         """The model that answers."""
         return self._answering.choice
@@ -163,9 +178,20 @@ class CoworkSession:
         return self._answering.problem
 
     @property
+    def taken(self) -> bool:
+        """Whether another loom took the session over: nothing can be stored here any more."""
+        return self._claim.taken
+
+    @property
     def busy(self) -> bool:
         """Whether an exchange runs."""
         return self._exchanges.busy
+
+    @property
+    def in_memory_only(self) -> tuple[str, ...]:
+        """The texts of turns that no disk took, oldest first: they are lost with the process. The last chance to store
+        them is `retry_save`."""
+        return tuple(turn.content or turn.kind.value for turn in self._recorder.in_memory_only)
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -189,7 +215,7 @@ class CoworkSession:
         Raises LeaseHeld when another loom has it open, UnknownSession when it is gone.
         """
         self._recorder.session_id = session_id
-        await self._store.acquire_lease(session_id)
+        await self._claim.acquire(session_id)
         # What could not be saved last time is newer than a draft, which may be the beginning of the same.
         await self._restore_spooled()
         recovered = await self._store.recover_draft(session_id)
@@ -207,13 +233,32 @@ class CoworkSession:
             return  # announced by the recorder, and still in the spool
         if restored:
             self._listener(
-                Notice("information", f"{restored} turns that could not be saved last time are in the archive now.")
+                Notice(
+                    "information", f"In the archive now: {plural(restored, 'turn')} that could not be saved last time."
+                )
             )
 
     async def read(self, session_id: str) -> None:
-        """Open a session to read it only: nothing is written, no lease is taken."""
+        """Open a session to read it only: nothing is written, no lease is taken. What another loom writes is told as
+        it comes."""
         self.read_only = True
         await self._open(session_id)
+        self._follower = follow(self._store, self._record.require(), self._follow)
+        self._follower.start()
+
+    async def _follow(self, turns: list[Turn]) -> None:
+        for turn in turns:
+            self._listener(TurnStored(turn))
+            if turn.kind is TurnKind.TOOL_RESULT:
+                self._listener(ToolFinished(turn.tool_call_id or "", turn, turn.facts.get("duration_ms", 0)))
+        await self._record.refresh()
+        self._listener(StateChanged(self.state))
+        await self._answering.reload()
+
+    def _lost(self) -> None:
+        """Another loom took the session over: what runs is stopped, what waits is not sent."""
+        self._listener(TakenOver())
+        self.interrupt()
 
     async def _open(self, session_id: str) -> None:
         detail = await self._record.open(session_id)
@@ -238,7 +283,7 @@ class CoworkSession:
         if self.busy:
             raise LoomError("An exchange is running.", "Interrupt it with Esc, then change the model.")
         choice = await asyncio.to_thread(choose_model, name, self._bench.settings)
-        if self.session_id is not None and not self.read_only:
+        if self.session_id is not None and not self.read_only and not self.taken:
             await self._store.update_model(self.session_id, choice.name)
         await self._answering.change(choice)
 
@@ -327,6 +372,8 @@ class CoworkSession:
     def _require_writing(self) -> None:
         if self.read_only:
             raise ReadOnly("This session is open to read only.", "Fork it to go on from here.")
+        if self.taken:
+            raise LostSession("Another loom has this session now.", "Fork it to go on from here, or take it back.")
 
     def _idle_engine(self) -> Engine:
         self._require_writing()
@@ -379,6 +426,13 @@ class CoworkSession:
         """A new session with the turns up to `turn_number` (all if None): its id. This one stays as it is."""
         return await self._store.fork_session(self._record.require().id, turn_number)
 
+    async def fork_here(self) -> str:
+        """A new session with every turn that was stored here, and what could not be stored any more: its id. For a
+        session that was taken over; what the other loom wrote since is not in it. Raises an ArchiveError."""
+        forked = await self._store.fork_session(self._record.require().id, self.state.last_turn or None)
+        await self._recorder.move(forked)
+        return forked
+
     async def export(self, path: str = "") -> Path:
         """Write the session to a file, see `SessionRecord.export`; where it is."""
         return await self._record.export(path)
@@ -388,5 +442,6 @@ class CoworkSession:
         await self._exchanges.close()
         await self._titling.stop()
         await self._answering.stop_counting()
-        if self.session_id is not None and not self.read_only:
-            await self._store.release_lease(self.session_id)
+        if self._follower is not None:
+            await self._follower.stop()
+        await self._claim.release()

@@ -91,6 +91,12 @@ class Drafts:
                 self._failed = True
                 self._warn(f"What you write cannot be kept on the disk until it is sent: {error.strerror or error}.")
 
+    async def hand_on(self, session_id: str, text: str) -> None:
+        """Leave this text to be found when the session is opened. Raises OSError."""
+        words = self._unsent.at(place_of(session_id, self._workspace))
+        await asyncio.to_thread(words.keep, text)
+        await asyncio.to_thread(words.release)
+
     def keep_soon(self, keep: Callable[[], Awaitable[None]]) -> None:
         """Call `keep` KEEP_SECONDS after the first of several changes."""
         if self._due is None and not self._ended:

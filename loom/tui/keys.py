@@ -36,6 +36,7 @@ KEYS: tuple[Key, ...] = (
     Key("chat.archive", "ctrl+f", "^F", "Archive", "Search everything that was ever said", "chat", "command('recall')"),
     Key("chat.sessions", "ctrl+o", "^O", "Sessions", "Other sessions of this workspace", "chat", "command('sessions')"),
     Key("chat.retry", "ctrl+r", "^R", "Retry save", "Write again what could not be written", "chat", "retry_save"),
+    Key("chat.decide", "ctrl+t", "^T", "Decide", "Answer what stands above the composer", "chat", "decide"),
     Key("chat.quit", "ctrl+q", "^Q", "Quit", "Leave loom; everything is kept", "chat"),
     Key(
         "chat.stop",
@@ -59,7 +60,7 @@ KEYS: tuple[Key, ...] = (
     Key("composer.newline", "shift+enter,ctrl+j,alt+enter", "Shift+Enter, ^J", "", "New line", "composer"),
     Key("composer.previous", "up", "Up", "", "On the first line: queued message back, then history", "composer"),
     Key("composer.next", "down", "Down", "", "On the last line: newer history", "composer"),
-    Key("composer.complete", "tab", "Tab", "", "Complete the command; go to a waiting approval", "composer"),
+    Key("composer.complete", "tab", "Tab", "", "Complete; else to a waiting approval, or the state", "composer"),
     Key("composer.files", "@", "@", "", "Name a file; what it holds goes along with the message", "composer"),
     Key(
         "composer.shell",
@@ -72,10 +73,12 @@ KEYS: tuple[Key, ...] = (
     Key("composer.page_up", "pageup", "PgUp", "", "Scroll the transcript up", "composer"),
     Key("composer.page_down", "pagedown", "PgDn", "", "Scroll the transcript down", "composer"),
     Key("message.whole", "enter,o", "Enter, o", "Whole text", "The whole text, however long", "message", "whole"),
-    Key("message.pin", "p", "p", "Pin", "Keep it in the window, or let it leave again", "message", "pin"),
+    Key("message.pin", "p", "p", "Pin", "Keep it in the window", "message", "pin"),
+    Key("message.unpin", "p", "p", "Unpin", "Where it is pinned: let it leave the window again", "message", "unpin"),
     Key("card.toggle", "enter,space", "Enter", "Open", "Open or fold the result", "card", "fold"),
     Key("card.whole", "o", "o", "Whole text", "The whole text, however long", "card", "whole"),
-    Key("card.pin", "p", "p", "Pin", "Keep it in the window, or let it leave again", "card", "pin"),
+    Key("card.pin", "p", "p", "Pin", "Keep it in the window", "card", "pin"),
+    Key("card.unpin", "p", "p", "Unpin", "Where it is pinned: let it leave the window again", "card", "unpin"),
     Key(
         "receipt.view",
         "enter,o,v",

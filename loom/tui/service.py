@@ -72,6 +72,14 @@ class ChatService(Protocol):
     def read_only(self) -> bool: ...
 
     @property
+    def taken(self) -> bool:
+        """Whether another loom took the session over: nothing can be stored here any more."""
+
+    @property
+    def begun_in(self) -> str:
+        """Another folder than this one, in which the session was begun; empty when it is the same."""
+
+    @property
     def problem(self) -> LoomError | None:
         """Why no message can be sent (a model that cannot be used); None when all is well."""
 

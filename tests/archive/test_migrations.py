@@ -14,9 +14,9 @@ import pytest
 from loom.archive import ConversationStore, NewerArchive, NotAnArchive, WriteFailed
 from loom.archive.check import check
 from loom.archive.database import APPLICATION_ID, connect, pragma
-from loom.archive.digests import DIGESTED, GENESIS, digest
 from loom.archive.migrations import MIGRATIONS, prepare, statements
 from loom.archive.purge import erase
+from tests.support.older import Said, make_older
 
 
 def _add_mood(connection: sqlite3.Connection) -> None:
@@ -110,33 +110,15 @@ _TALK = [(0, "system", 2), (1, "user", 3), (1, "assistant", 5), (2, "user", 7), 
 or go back."""
 
 
-def _older(path: Path, version: int) -> None:
-    """An archive of an older version: a session that has _TALK, and one that came after it and was purged."""
-    prepare(path, MIGRATIONS[:version])
-    with closing(connect(path)) as connection:
-        for session in ("kept", "gone"):
-            connection.execute(
-                "INSERT INTO cowork_sessions (id, reference, workspace_path, model_name, started_at, last_active_at)"
-                " VALUES (?, ?, '/w', 'm', '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z')",
-                (session, session),
-            )
-            chained = GENESIS
-            for number, (exchange, role, tokens) in enumerate(_TALK, 1):
-                text = f"{session} {number}"
-                moment = f"2026-01-01T00:00:0{number}.000000Z"
-                columns = (number, exchange, role, "text", "complete", text, *[None] * 3, tokens, *[None] * 4, moment)
-                chained = digest(chained, columns)
-                marks = ", ".join("?" * (len(DIGESTED) + 2))
-                connection.execute(
-                    f"INSERT INTO conversation_turns (session_id, {', '.join(DIGESTED)}, digest) VALUES ({marks})",
-                    (session, *columns, chained),
-                )
-        erase(connection, "gone")
+def _talk(session: str) -> list[Said]:
+    return [(exchange, role, f"{session} {n}", tokens) for n, (exchange, role, tokens) in enumerate(_TALK, 1)]
 
 
 @pytest.mark.parametrize("version", range(1, len(MIGRATIONS)))
 async def test_every_older_version_is_brought_up_to_date(archive_path: Path, version: int) -> None:
-    _older(archive_path, version)
+    make_older(archive_path, version, {"kept": _talk("kept"), "gone": _talk("gone")})
+    with closing(connect(archive_path)) as connection:
+        erase(connection, "gone")
     store = await ConversationStore.open(archive_path)
     assert [turn.content for turn in await store.get_turns("kept")] == [f"kept {n}" for n in range(1, 7)]
     assert [(e.exchange, e.first_turn, e.last_turn, e.tokens) for e in await store.get_exchange_sizes("kept")] == [
@@ -156,6 +138,14 @@ async def test_every_older_version_is_brought_up_to_date(archive_path: Path, ver
     (backup,) = (archive_path.parent / "backups").iterdir()
     with closing(sqlite3.connect(backup)) as old:
         assert pragma(old, "user_version") == version
+
+
+@pytest.mark.parametrize("version", range(1, len(MIGRATIONS)))
+def test_an_older_version_is_checked_as_it_is(archive_path: Path, version: int) -> None:
+    make_older(archive_path, version, {"kept": _talk("kept")[:4]})
+    assert check(archive_path).sound, check(archive_path).findings
+    with closing(connect(archive_path)) as connection:
+        assert pragma(connection, "user_version") == version
 
 
 async def test_an_older_version_and_the_present_one_end_in_the_same_schema(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ from typing import Any
 from loom.archive import ConversationStore, NewTurn
 from loom.archive.appends import Appended, Appender
 from loom.archive.database import connect
+from loom.archive.search.index import BATCH_TURNS, newest_turn, watermark
+from tests.bench.corpus import Corpus
 from tests.bench.filling import TEXT, fill
 from tests.bench.table import median, p99, show
 
@@ -34,8 +36,8 @@ BLOCK = 5
 """So many of one way, and then the next way: as one session goes on, and not as two that take turns with each turn."""
 STRETCH = 50
 """So many of each way, and then as many with the indexer at work, or without."""
-GATHERED = 0.25
-"""Seconds after which the indexer has begun with what it was woken for."""
+BACKLOG = 500
+"""Turns that the indexer is given then: more than it has done by the end of the stretch."""
 MOST_JSON = 20_000
 """Beyond so many turns, rewriting a JSON file is not waited for."""
 
@@ -66,7 +68,7 @@ async def measure(folder: Path, turns: int, rounds: int) -> Took:
     took: Took = defaultdict(list)
     raw = os.open(folder / "raw", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     lines = os.open(folder / "lines", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    appender = Appender()
+    appender, corpus = Appender(), Corpus()
 
     def to_disk() -> None:
         os.write(raw, text.encode())
@@ -83,26 +85,31 @@ async def measure(folder: Path, turns: int, rounds: int) -> Took:
 
     with closing(connect(path)) as connection:
 
-        async def stretch(kind: str) -> None:
-            for _ in range(STRETCH // BLOCK):
-                for _ in range(BLOCK):
-                    timed((kind, "disk"), to_disk)
-                for _ in range(BLOCK):
-                    timed((kind, "statement"), lambda: appender.append(connection, other, [NewTurn(**record)], None))
-                for _ in range(BLOCK):
-                    begun = time.perf_counter()
-                    await stores[kind].append_turn(session, "assistant", text)
-                    took[kind, "api"].append(time.perf_counter() - begun)
-                for _ in range(BLOCK):
-                    timed((kind, "jsonl"), to_jsonl)
+        async def block(kind: str) -> None:
+            for _ in range(BLOCK):
+                timed((kind, "disk"), to_disk)
+            for _ in range(BLOCK):
+                timed((kind, "statement"), lambda: appender.append(connection, other, [NewTurn(**record)], None))
+            for _ in range(BLOCK):
+                begun = time.perf_counter()
+                await stores[kind].append_turn(session, "assistant", text)
+                took[kind, "api"].append(time.perf_counter() - begun)
+            for _ in range(BLOCK):
+                timed((kind, "jsonl"), to_jsonl)
 
+        waiting = [NewTurn(role="assistant", content=corpus.prose(SIZE // 6)) for _ in range(BACKLOG)]
         await index_all(store)
-        for _ in range(rounds // STRETCH):
-            await stretch(QUIET)
-            # Woken by the first append, it gathers for a while before it begins.
-            await store.append_turn(session, "assistant", text)
-            await asyncio.sleep(GATHERED)
-            await stretch(INDEXING)
+        while len(took[INDEXING, "disk"]) < rounds:
+            for _ in range(STRETCH // BLOCK):
+                await block(QUIET)
+            reached = watermark(connection)
+            await store.append_turns(other, waiting)
+            while watermark(connection) == reached:
+                await asyncio.sleep(0.001)
+            wanted = newest_turn(connection) - BATCH_TURNS
+            for _ in range(STRETCH // BLOCK):
+                if (watermark(connection) or 0) < wanted:
+                    await block(INDEXING)
             await index_all(store)
     os.close(raw)
     os.close(lines)

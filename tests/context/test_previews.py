@@ -10,7 +10,6 @@ from pydantic_ai.messages import ToolReturnPart
 
 from loom.config import Settings
 from loom.context.budget import budget_for
-from loom.context.pins import Pinned
 from loom.context.trimming import TrimRules
 from loom.context.window import Window
 from tests.support.window_rows import Rows, words
@@ -74,17 +73,6 @@ def test_a_window_that_proves_smaller_shows_less_of_each_output() -> None:
     window.overflowed(16_000)
     assert all(300 <= tokens <= 400 for tokens in outputs(window))
     assert window.assemble().recipe.rules.preview_tokens == 400, "time travel lays it out in the same way"
-
-
-def test_pins_follow_too() -> None:
-    rows, window = Rows(), a_window(200_000)
-    for n in range(6):
-        window.add(rows.exchange_with_output(f"look {n}", LONG))
-    window.assemble()
-    pinned = [Pinned(99, "pinned by the person", LONG)]
-    before = window.pins_need(pinned)
-    window.overflowed(16_000)
-    assert window.pins_need(pinned) < before // 5
 
 
 def test_a_resumed_session_looks_as_it_did() -> None:

@@ -528,10 +528,8 @@ class TestWhatIsToBeSummedUp:
         receipt = window.assemble().receipt
         assert receipt is not None
         window.add(rows.append([receipt.turn(words)]))
-        note = NewTurn(
-            role="system", kind=TurnKind.NOTE, content="n", message_meta=window.beginning.with_back([1]).meta()
-        )
-        rows.append([note])
+        back = replace(window.beginning, edges=replace(window.beginning.edges, back=(1,)))
+        rows.append([NewTurn(role="system", kind=TurnKind.NOTE, content="n", message_meta=back.meta())])
         resumed = a_window()
         asyncio.run(resumed.load(rows))
         assert resumed.holds(1)

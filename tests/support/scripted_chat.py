@@ -17,7 +17,7 @@ from loom.cowork.typed import Typed
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
-from loom.state.model import Pin
+from loom.state.model import Command, Constraint, FileTouched, Pin
 
 STATE_YAML = """\
 session:
@@ -31,6 +31,13 @@ commands:
   - "pytest -q -> 1 (T8)"
 current_focus: run the tests
 """
+
+STATE = SessionState(
+    files_touched=(FileTouched("shop/login.py", "edited", 5),),
+    constraints=(Constraint("never touch the database schema", 1),),
+    commands=(Command("pytest -q", 1, 8),),
+    current_focus="run the tests",
+)
 
 USAGE = WindowUsage(
     segments={
@@ -80,13 +87,15 @@ class ScriptedChat:
         self.turns = list(turns)
         self.session = session
         self.choice = ModelChoice("offline", "no key and no local server", 200_000, True)
-        self.state = SessionState()
+        self.state = STATE
         self.beside = ScriptedMemory()
         self.usage: WindowUsage | None = USAGE
         self.busy = False
         self.waiting: tuple[str, ...] = ()
         self.pending: tuple[ApprovalAsked, ...] = ()
         self.read_only = False
+        self.taken = False
+        self.begun_in = ""
         self.problem: LoomError | None = None
         self.sent: list[str] = []
         self.answers: list[tuple[str, Decision]] = []

@@ -28,7 +28,6 @@ from loom.tools.mentions import best_paths
 from loom.tui.commands import Call, ChatCommands, Command, parse
 from loom.tui.keys import bindings
 from loom.tui.screens.chat_events import EventDrawing
-from loom.tui.screens.chat_frame import Severity
 from loom.tui.screens.chat_pages import PAGE, PagedScreen
 from loom.tui.screens.event_feed import EventFeed
 from loom.tui.service import ChatService
@@ -38,8 +37,10 @@ from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.composer import Composer, PathEntry
 from loom.tui.widgets.gauge import Gauge
 from loom.tui.widgets.key_bar import KeyBar
-from loom.tui.widgets.line import ErrorBlock, NoticeBar
+from loom.tui.widgets.line import ErrorBlock
+from loom.tui.widgets.notice_bar import Notice, NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
+from loom.tui.widgets.said_line import SaidLine
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
@@ -48,7 +49,6 @@ from loom.tui.widgets.welcome import Welcome
 PATHS_SECONDS = 10.0
 """So long the list of files that are offered behind an @ is taken for what is there."""
 MOST_OFFERED = 50
-SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning"}
 
 
 class ChatScreen(PagedScreen):
@@ -60,6 +60,9 @@ class ChatScreen(PagedScreen):
 
     class DraftChanged(Message):
         """What is being written, or what waits to be sent, is not what it was."""
+
+    class TakenAnswer(Message):
+        """The person wants to say what is done about a session that another loom took over."""
 
     def __init__(self, workspace: Path, *, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(workspace, clock=clock)
@@ -76,6 +79,7 @@ class ChatScreen(PagedScreen):
         with Horizontal(id="middle"):
             yield Transcript(id="transcript")
             yield StatePanel(id="state")
+        yield SaidLine()
         yield NoticeBar(id="notice")
         yield ApprovalPlace(clock=self._clock, id="approvals")
         yield QueuedMessages(id="queue")
@@ -98,9 +102,9 @@ class ChatScreen(PagedScreen):
         """Returns when every event received so far is on the screen."""
         await self._feed.drawn()
 
-    async def attach(self, service: ChatService, turn: int | None = None) -> None:
-        """Show this conversation: its last page of turns (or the one around `turn`), its totals; then make it ready
-        to answer. Messages that were sent before go to it now.
+    async def attach(self, service: ChatService, turn: int | None = None, *, note: str = "") -> None:
+        """Show this conversation: its last page of turns (or the one around `turn`), its totals, `note` behind them;
+        then make it ready to answer. Messages that were sent before go to it now.
         """
         turns = await service.transcript(None, PAGE)
         self.service, self.failure = service, ""
@@ -110,6 +114,8 @@ class ChatScreen(PagedScreen):
             await self.query_one(Transcript).greet(Welcome(self.welcome_info(service)))
         if turn is not None:
             await self.go_to_turn(turn)
+        if note:
+            await self.add_note(note)
         composer = self.query_one(Composer)
         composer.remember(typed.spelled for typed in map(typed_in, turns) if typed is not None)
         self.show_info()
@@ -141,6 +147,14 @@ class ChatScreen(PagedScreen):
     def draft(self) -> str:
         """What has not been sent, spelled: what waits, then what is being written, long pastes in full."""
         return joined(*self.waiting, self.query_one(Composer).unsent)
+
+    def take_draft(self) -> str:
+        """What has not been sent, which is nowhere on this screen any more."""
+        self.take_waiting_back()
+        composer = self.query_one(Composer)
+        text = composer.unsent
+        composer.put("")
+        return text
 
     def restore_draft(self, text: str) -> None:
         """Put back what was being written when this conversation was left, in front of what is written already."""
@@ -198,6 +212,10 @@ class ChatScreen(PagedScreen):
     async def _send(self, typed: Typed, problem: str) -> None:
         """Hand it to the conversation; `problem` is why that cannot be, empty when it can."""
         composer, transcript = self.query_one(Composer), self.query_one(Transcript)
+        if self.service is not None and self.service.taken:
+            composer.give_back(typed.spelled)
+            self.post_message(self.TakenAnswer())
+            return
         if self.service is not None and self.service.read_only:
             composer.give_back(typed.spelled)
             self.say("This session is open to read only; your text stays here.", "warning")
@@ -303,7 +321,7 @@ class ChatScreen(PagedScreen):
     @on(Composer.AnswerWanted)
     def _answer_wanted(self) -> None:
         if not self.query_one(ApprovalPlace).take_keyboard():
-            self.focus_next()
+            self.leave_composer()
 
     @on(ScreenResume)
     def _resumed(self) -> None:
@@ -321,8 +339,9 @@ class ChatScreen(PagedScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "interrupt":
             return self.busy
-        if action == "retry_save":
-            return bool(self.query_one(NoticeBar).display) if self.is_mounted else False
+        if action in {"retry_save", "decide"}:
+            shown = self.query_one(NoticeBar).shown if self.is_mounted else None
+            return shown is Notice.UNSAVED if action == "retry_save" else shown in {Notice.TAKEN, Notice.TRUST}
         return True
 
     def action_compose(self) -> None:
@@ -337,12 +356,20 @@ class ChatScreen(PagedScreen):
         else:
             self.run_command(call)
 
+    def action_decide(self) -> None:
+        """Ask what the notice above the composer is about."""
+        if self.query_one(NoticeBar).shown is Notice.TAKEN:
+            self.post_message(self.TakenAnswer())
+        else:
+            self.run_command(Call("instructions", ""))
+
     @work(exclusive=True, group="save", exit_on_error=False)
     async def action_retry_save(self) -> None:
-        self.query_one(NoticeBar).show_notice("")
-        self.refresh_bindings()
+        self.stand(Notice.UNSAVED, "")
         try:
             await self.conversation().retry_save()
         except LoomError as error:
-            self.query_one(NoticeBar).show_notice(f"{show_line(str(error), 400)}\nCtrl+R writes it again.")
+            self.query_one(NoticeBar).show_notice(
+                Notice.UNSAVED, f"{show_line(str(error), 400)}\nCtrl+R writes it again."
+            )
             self.refresh_bindings()
