@@ -94,7 +94,7 @@ class Access:
             raise ArchiveUnavailable(f"The archive is not open{': it was closed' if self._closed else ''}.")
         if self._writer is None:
             raise WriteFailed("The archive was opened read-only: nothing was stored.")
-        writing = self._writer.begin(lambda c: _in_turn(c, work))
+        writing = self._writer.carry(lambda c: _in_turn(c, work))
         self._writes.add(writing)
 
         def written(done: asyncio.Future[T]) -> None:

@@ -199,7 +199,10 @@ class _Check:
         for session, chain in chains.items():
             reference, count, exchanges = named.get(session, (session, chain.turns, chain.exchange))
             self._findings += _judge(str(reference), chain, count, exchanges)
+        begins = _begins(connection)
         for session, (reference, count, _) in named.items():
+            if begins is not None and session in chains and chains[session].begins != begins.get(session):
+                self._found("numbering", f"Session {reference}: its exchanges begin elsewhere than it says.", RECOVER)
             if count and session not in chains:
                 self._found(
                     "numbering", f"Session {reference} should have {plural(count, 'turn')} and has none.", RECOVER
@@ -248,6 +251,10 @@ class _Check:
     @staticmethod
     def _highest_ever(connection: sqlite3.Connection) -> int:
         """The greatest row id ever given: a purge may have taken that turn."""
+        if _has(connection, "next_turn"):
+            (following,) = connection.execute("SELECT id FROM next_turn").fetchone()
+            return int(following) - 1
+        # Not migrated yet.
         row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'conversation_turns'").fetchone()
         return 0 if row is None else int(row[0])
 
@@ -285,6 +292,23 @@ class _Check:
 
 
 _REINDEX = "Run `loom check --reindex`: the index is made anew from the turns."
+
+
+def _has(connection: sqlite3.Connection, name: str) -> bool:
+    """Whether this version of the archive has a table or view of that name."""
+    return connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)).fetchone() is not None
+
+
+def _begins(connection: sqlite3.Connection) -> dict[str, list[tuple[int, int, int]]] | None:
+    """What the archive says of each session's exchanges, as in `Chain.begins`; None before version 5."""
+    if not _has(connection, "exchanges"):
+        return None
+    said: dict[str, list[tuple[int, int, int]]] = {}
+    for session, *begin in connection.execute(
+        "SELECT session_id, exchange, first_turn, tokens_before FROM exchanges ORDER BY session_id, exchange"
+    ):
+        said.setdefault(session, []).append(tuple(begin))
+    return said
 
 
 def _judge(reference: str, chain: Chain, count: int, exchanges: int) -> Iterator[Finding]:

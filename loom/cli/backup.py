@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from loom.archive.backups import create_backup
+from loom.cli.output import write_line
 from loom.errors import LoomError
 from loom.locations import find_locations
 from loom.text import plural
@@ -20,5 +21,5 @@ def run(parsed: argparse.Namespace) -> int:
     backup = create_backup(archive, target)
     size = f"{backup.size / 1_000_000:.1f} MB"
     held = f"{plural(backup.sessions, 'session')}, {plural(backup.turns, 'turn')}, {size}"
-    print(f"{backup.path}: {held}, opened again and compared")
+    write_line(f"{backup.path}: {held}, opened again and compared")
     return 0

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from loom.archive.check import CheckReport, check
 from loom.archive.reindex import reindex
+from loom.cli.output import write_line
 from loom.cli.progress import shown_progress
 from loom.errors import LoomError
 from loom.locations import find_locations
@@ -26,10 +27,10 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.reindex:
         with shown_progress() as progress:
             turns = reindex(archive, progress)
-        print(f"The full-text index was made anew from {plural(turns, 'turn')}.")
+        write_line(f"The full-text index was made anew from {plural(turns, 'turn')}.")
     with shown_progress() as progress:
         report = check(archive, quick=parsed.quick, progress=progress)
-    print(_as_json(report) if parsed.json else _as_text(report))
+    write_line(_as_json(report) if parsed.json else _as_text(report))
     return 0 if report.sound else 1
 
 

@@ -6,12 +6,11 @@ import argparse
 import asyncio
 import json
 import shutil
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from io import TextIOWrapper
 
 from loom.archive import ConversationStore, RequestLine, Session
+from loom.cli.output import write_line
 from loom.cli.workspace import find_workspace
 from loom.context.compare import Comparison, compare
 from loom.context.course import cache_shares, course, sparkline
@@ -36,13 +35,10 @@ STANDINGS = {
 
 def run(parsed: argparse.Namespace) -> int:
     """Print what was asked for."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        # A terminal that cannot spell a character shows its number.
-        sys.stdout.reconfigure(errors="backslashreplace")
     if parsed.full and parsed.at is None:
         raise LoomError("--full shows one request.", "Say which with --at.")
     for line in asyncio.run(_lines(parsed)):
-        print(line)
+        write_line(line)
     return 0
 
 

@@ -8,6 +8,7 @@ import json
 from datetime import datetime
 
 from loom.archive import Session
+from loom.cli.output import write_line
 from loom.cli.reading import opened
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
@@ -21,7 +22,7 @@ def run(parsed: argparse.Namespace) -> int:
         raise LoomError("--limit takes a number from 1 up.")
     workspace = None if parsed.all else str(find_workspace(parsed.workspace))
     for index, session in enumerate(asyncio.run(_list(workspace, parsed.limit))):
-        print(_as_json(session) if parsed.json else _as_line(index, session, everywhere=parsed.all))
+        write_line(_as_json(session) if parsed.json else _as_line(index, session, everywhere=parsed.all))
     return 0
 
 

@@ -34,11 +34,6 @@ class Meter:
         self._assembled: int | None = None
         self._reported: int | None = None
 
-    def set_budget(self, budget: Budget) -> None:
-        self.budget = budget
-        self._factor = 1.0
-        self._assembled = self._reported = None
-
     def set_floor(self, *, tools: int, instructions: int) -> None:
         self.floor |= {Segment.TOOLS: tools, Segment.INSTRUCTIONS: instructions}
 

@@ -18,8 +18,9 @@ from loom.context.measure import Count
 from loom.context.meter import Meter
 from loom.context.outlook import Outlook, outlook
 from loom.context.pins import Pinned
-from loom.context.receipts import Receipt, receipt_of
+from loom.context.receipts import Receipt, Shortening, receipt_of
 from loom.context.recipes import Recipe
+from loom.context.restored import Limits, limits
 from loom.context.resuming import Resuming, SessionRows
 from loom.context.scale import by_segment
 from loom.context.trimming import TrimRules
@@ -36,9 +37,11 @@ class Window:
     """
 
     def __init__(self, count: Count, settings: Settings, budget: Budget) -> None:
-        self._contents = Contents(TrimRules.of(settings), count)
+        self._settings = settings
+        # Pins have a room of their own, which follows the window's size already.
+        pin_tokens = settings.tool_output_preview_tokens
+        self._contents = Contents(TrimRules.of(settings, budget), count, pin_tokens=pin_tokens)
         self._meter = Meter(budget, count)
-        self._max_messages = settings.max_history_messages
         self._left_at_load: Receipt | None = None
         self._contents.pins.room = budget.pin_room
 
@@ -47,11 +50,6 @@ class Window:
     @property
     def budget(self) -> Budget:
         return self._meter.budget
-
-    def set_budget(self, budget: Budget) -> None:
-        """Another model: its window, and nothing known of how it counts."""
-        self._meter.set_budget(budget)
-        self._contents.pins.room = budget.pin_room
 
     def set_floor(self, *, tools: int, instructions: int) -> None:
         """Tokens of what is in every request, never leaves and never changes."""
@@ -154,12 +152,16 @@ class Window:
         them, only the newest request's instructions are taken. Raises WindowTooSmall when it cannot fit.
         """
         self._meter.check()
-        before = self._contents.edges
-        fitting = Fitting(self._contents, self._meter, self._max_messages)
+        before, overflow = self._contents.edges, self.overflow
+        fitting = Fitting(self._contents, self._meter, self._limits())
         if leave_to:
             fitting.let_history_go(leave_to)
-        notice = fitting.fit()
+        cut = fitting.fit()
+        if self._contents.edges.left_to > before.left_to:
+            self._contents.forget_restored()
         receipt = self._receipt(before)
+        shortening = self._shortening(before) if receipt is None else None
+        notices = [overflow if receipt is not None else "", cut or ""]
         if self._left_at_load is not None:
             receipt = self._left_at_load.joined(receipt, self._contents.beginning)
             self._left_at_load = None
@@ -182,7 +184,8 @@ class Window:
             texts={name: text for name, text in texts.items() if text},
             recipe=self._recipe(),
             receipt=receipt,
-            notice=notice,
+            shortening=shortening,
+            notice=" ".join(words for words in notices if words) or None,
         )
 
     def _recipe(self) -> Recipe:
@@ -193,7 +196,7 @@ class Window:
             summary=contents.beginning.summary,
             rules=contents.rules,
             tokens=self._used(),
-            high=self._meter.marks().high,
+            high=self._limits().marks.high,
             factor=self._meter.factor,
             memory_chars=len(self._meter.memory),
             project_chars=len(self._meter.project),
@@ -221,28 +224,53 @@ class Window:
             return None
         return receipt_of(left, ranges_of(turn.turn_number for turn in left), self._contents.beginning)
 
+    def _shortening(self, before: Edges) -> Shortening | None:
+        """What looks otherwise than from `before`; None if nothing does. Nothing has left since."""
+        edges = self._contents.edges
+        if edges == before:
+            return None
+        turns: set[int] = set()
+        for held in self._contents.held:
+            # A part that looks the same is the same object.
+            then, now = ({(o.turn, id(o.part)) for o in held.origins(each)} for each in (before, edges))
+            turns |= {turn for turn, _ in then ^ now}
+        return Shortening(tuple(sorted(turns)), self._contents.beginning) if turns else None
+
     # Summing up
+
+    @property
+    def overflow(self) -> str:
+        """Why something that a person put back has to go again now, in words for them; empty if it need not."""
+        now, used = self._limits(), self._used()
+        if not now.kept or used <= now.marks.full:
+            return ""
+        return (
+            f"What was put back into the window does not fit any longer: with it, the next request takes {used:,} of "
+            f"{now.marks.full:,} tokens."
+        )
 
     def crowded_to(self, threshold: float, keep: int) -> int:
         """The turn up to which a summary should take the place of the exchanges now; 0 if there is no need.
 
         There is when exchanges would leave, and that already at `threshold` of the usable window (0: never by tokens,
         then they leave without one), or when there are more messages than `max_history_messages`. It is enough to
-        shorten older outputs if that leads down to the low-water mark. The exchange in progress stays, and before it as
+        shorten older outputs if that leads down to the low-water mark. What a person put back is left alone for a while
+        (see `loom.context.restored`). The exchange in progress stays, and before it as
         many whole exchanges as hold the newest `keep` messages, if they fit under the low-water mark.
         """
-        contents, marks = self._contents, self._meter.marks()
+        contents, now = self._contents, self._limits()
+        marks = now.marks
         if len(contents.held) < 2:
             return 0
         *history, current = contents.held
         edges = contents.edges
         shortened = replace(edges, short_to=max([edges.short_to, *(held.last_turn for held in history[:-1])]))
-        limit = min(marks.high, self._meter.floor_mark(threshold))
+        limit = marks.high if now.kept else min(marks.high, self._meter.floor_mark(threshold))
         too_full = threshold > 0 and self._used() > limit
         if too_full:
             used = self._meter.scaled(self._meter.floor_tokens + contents.tokens(shortened))
             too_full = used > min(marks.low, limit)
-        if not too_full and not 0 < self._max_messages < contents.message_count():
+        if not too_full and not 0 < now.messages < contents.message_count():
             return 0
         kept = self._meter.floor_tokens + current.view(edges).tokens
         messages = 0
@@ -284,6 +312,7 @@ class Window:
         """The provider refused the last request as too long. The next one is smaller: for a window of `limit` tokens
         if it named one that explains this, else of a fifth less than what was sent."""
         self._meter.overflowed(limit, self._raw())
+        self._contents.set_rules(TrimRules.of(self._settings, self.budget))
         self._contents.pins.room = self.budget.pin_room
 
     def usage(self, *, cost_usd: float = 0.0, cache_read_share: float | None = None) -> WindowUsage:
@@ -293,7 +322,7 @@ class Window:
             window=self.budget.window,
             window_assumed=self.budget.assumed,
             reserve=self.budget.reserve,
-            high_water=self._meter.marks().high,
+            high_water=self._limits().marks.high,
             used=self._used(),
             estimated=self._meter.is_estimate(self._raw()),
             cost_usd=cost_usd,
@@ -306,7 +335,10 @@ class Window:
 
     def outlook(self) -> Outlook:
         """What would leave next."""
-        return outlook(self._contents, self._meter)
+        return outlook(self._contents, self._meter, self._limits().marks)
+
+    def _limits(self) -> Limits:
+        return limits(self._contents, self._meter, self._settings.max_history_messages)
 
     def _raw(self) -> int:
         """Tokens of the next request by our own count."""

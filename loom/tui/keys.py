@@ -36,6 +36,7 @@ KEYS: tuple[Key, ...] = (
     Key("chat.archive", "ctrl+f", "^F", "Archive", "Search everything that was ever said", "chat", "command('recall')"),
     Key("chat.sessions", "ctrl+o", "^O", "Sessions", "Other sessions of this workspace", "chat", "command('sessions')"),
     Key("chat.retry", "ctrl+r", "^R", "Retry save", "Write again what could not be written", "chat", "retry_save"),
+    Key("chat.decide", "ctrl+t", "^T", "Decide", "Answer what stands above the composer", "chat", "decide"),
     Key("chat.quit", "ctrl+q", "^Q", "Quit", "Leave loom; everything is kept", "chat"),
     Key(
         "chat.stop",

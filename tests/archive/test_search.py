@@ -174,6 +174,37 @@ async def test_decoded_arguments_of_calls_are_found(store: ConversationStore, se
     assert (await store.search_turns(session, "café"))[0].content == "shell_execute\ncommand: pytest -k café"
 
 
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+async def test_the_filter_for_a_tool_finds_its_calls_and_its_results(
+    store: ConversationStore, session: str, indexed: bool
+) -> None:
+    def call(number: int, name: str, **arguments: str) -> dict[str, object]:
+        return {"id": f"c{number}", "name": name, "arguments": arguments}
+
+    run = call(1, "run_command", command="pytest -q tests/archive")
+    read = call(2, "read_file", path="pytest.ini")
+    recall = call(3, "conversation_recall", query="pytest pelican")
+    await store.append_turns(
+        session,
+        [
+            NewTurn(role="user", content="run pytest"),
+            NewTurn(role="assistant", content="Gladly.", tool_calls=[run, read], kind=TurnKind.TOOL_CALL),
+            NewTurn(role="tool", content="pytest: 3 passed", tool_call_id="c1", tool_name="run_command"),
+            NewTurn(role="tool", content="[pytest]", tool_call_id="c2", tool_name="read_file"),
+            NewTurn(role="assistant", content="pytest passed, I read no file.", tool_calls=[]),
+            NewTurn(role="assistant", content=None, tool_calls=[recall, read], kind=TurnKind.TOOL_CALL),
+        ],
+    )
+    if indexed:
+        await index_all(store)
+    assert set(await found(store, session, "tool:run_command pytest")) == {2, 3}
+    assert set(await found(store, session, "tool:run_command pytest role:assistant")) == {2}
+    assert set(await found(store, session, "tool:run_command")) == {2, 3}
+    assert set(await found(store, session, "tool:read_file pytest")) == {2, 4, 6}
+    assert await found(store, session, "tool:conversation_recall pytest") == []
+    assert await found(store, session, "pelican") == []
+
+
 async def fill_filters(store: ConversationStore, session: str) -> None:
     await store.append_turns(
         session,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loom.archive.search.filters import Filter, filter_of
-from loom.archive.search.marks import ROLES, is_of_tool, marks_of, role_of, time_facets, tool_mark
+from loom.archive.search.marks import ROLES, is_of_tool, marks_of, role_of, time_facets, tool_marks
 from loom.archive.search.postings import Mark
 from loom.archive.search.query import parse
 from loom.archive.search.request import Request
@@ -58,16 +58,24 @@ def test_no_bound_is_too_far(query: str) -> None:
 
 
 def test_a_tool_is_told_from_others_and_its_marks_from_the_role() -> None:
-    marks = marks_of("tool", "tool_result", "text") | tool_mark("Read File")
+    marks = marks_of("tool", "tool_result", "text") | tool_marks(["Read File"])
     assert is_of_tool(marks, "read_file")
     assert not is_of_tool(marks, "write_file")
     assert role_of(marks) == "tool"
-    assert tool_mark(None) == 0
+    assert tool_marks([]) == 0
     only = filter_of(parse("tool:Read_File"), Request(""), NOW)
     assert only.passes(Mark(0, 1, marks))
-    assert only.has_tool("read_file")
-    assert not only.has_tool("write_file")
-    assert not only.has_tool(None)
+    assert only.has_tool_of(frozenset({"run_command", "read_file"}))
+    assert not only.has_tool_of(frozenset({"write_file"}))
+    assert not only.has_tool_of(frozenset())
+
+
+def test_a_turn_may_be_of_many_tools_and_its_marks_fit_a_column() -> None:
+    tools = [f"tool_{i}" for i in range(40)]
+    marks = marks_of("assistant", "tool_call", "text") | tool_marks(tools)
+    assert all(is_of_tool(marks, tool) for tool in tools)
+    assert role_of(marks) == "assistant"
+    assert marks < 2**47
 
 
 def test_roles_of_the_query_and_of_the_caller_must_both_hold() -> None:

@@ -219,3 +219,23 @@ def test_similarity_counts_edits() -> None:
     assert similarity("refreshtokne", "refreshtoken") > 0.9
     assert similarity("fallack_budget", "fallback_budget") > 0.9
     assert similarity("abc", "xyz") == 0
+
+
+def by_the_cell(first: str, second: str) -> int:
+    """The optimal string alignment distance as its definition has it."""
+    rows = [list(range(len(second) + 1))]
+    for i, a in enumerate(first, 1):
+        rows.append([i])
+        for j, b in enumerate(second, 1):
+            cost = min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (a != b))
+            if i > 1 and j > 1 and (a, first[i - 2]) == (second[j - 2], b):
+                cost = min(cost, rows[i - 2][j - 2] + 1)
+            rows[i].append(cost)
+    return rows[-1][-1]
+
+
+@given(st.text("abc", max_size=12), st.text("abc", max_size=12), st.sampled_from([0.0, 0.5, 0.8, 1.0]))
+def test_similarity_is_the_share_of_letters_that_no_edit_touches(first: str, second: str, least: float) -> None:
+    edits, longer = by_the_cell(first, second), max(len(first), len(second), 1)
+    reached = edits <= int(longer * (1 - least) + 1e-9)
+    assert similarity(first, second, least) == (1 - edits / longer if reached else 0.0)

@@ -112,7 +112,7 @@ async def test_standing_instructions_do_not_fill_the_page(store: ConversationSto
     ],
 )
 def test_what_is_a_standing_instruction(text: str, is_rule: bool) -> None:
-    assert (RULE_FACET in facets_of("user", None, text)) == is_rule
+    assert (RULE_FACET in facets_of("user", (), text)) == is_rule
 
 
 async def test_the_answer_stands_after_a_short_question_and_in_a_long_one(

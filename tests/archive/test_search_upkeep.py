@@ -19,8 +19,10 @@ from loom.archive.database import connect
 from loom.archive.migrations import prepare
 from loom.archive.search import SearchEngine, merging
 from loom.archive.search.index import index_batch, is_sound, rebuild, watermark
-from loom.archive.search.merging import merge_some, scattered
+from loom.archive.search.merging import Merge, merge_some, scattered
 from tests.archive.test_search_index import add, found, index_all
+
+WHOLE = Merge("search_terms", whole=True)
 
 
 @pytest.fixture
@@ -47,16 +49,36 @@ def test_an_index_in_many_pieces_becomes_one_and_finds_the_same(
         )
         index_all(connection)
     expected = found(connection, "owl")
-    assert "search_terms" in scattered(connection)
+    assert WHOLE in scattered(connection)
     before, steps = segments(connection), 0
-    while merge_some(connection, "search_terms"):
+    while merge_some(connection, WHOLE):
         steps += 1
         assert not connection.in_transaction
         assert found(connection, "owl") == expected
     assert steps > 1
     assert segments(connection) == 1 < before
-    assert "search_terms" not in scattered(connection)
+    assert WHOLE not in scattered(connection)
     assert found(connection, "owl") == expected
+    assert is_sound(connection)
+
+
+def test_beside_a_large_piece_the_small_ones_are_merged_with_each_other(connection: sqlite3.Connection) -> None:
+    add(connection, "a", *(" ".join(f"word{i}_{n}" for n in range(200)) for i in range(300)))
+    index_all(connection)
+    while merge_some(connection, WHOLE):
+        pass
+    assert segments(connection) == 1
+    (large,) = connection.execute("SELECT DISTINCT segid FROM search_terms_idx").fetchone()
+    while not scattered(connection):
+        add(connection, "a", "a late owl")
+        index_all(connection)
+    (merge,) = [merge for merge in scattered(connection) if merge.table == "search_terms"]
+    assert not merge.whole
+    while merge_some(connection, merge):
+        pass
+    assert segments(connection) < merging.MOST_SEGMENTS
+    assert (large,) in connection.execute("SELECT DISTINCT segid FROM search_terms_idx").fetchall()
+    assert found(connection, "owl")
     assert is_sound(connection)
 
 
@@ -69,10 +91,10 @@ def test_turns_appended_between_the_steps_of_a_merge_are_indexed(
         add(connection, "a", *(" ".join(f"word{i}_{n}" for n in range(60)) for i in range(start, start + 20)))
         index_all(connection)
     for step in range(20):
-        merge_some(connection, "search_terms")
+        merge_some(connection, WHOLE)
         add(connection, "a", f"late owl {step}")
         index_all(connection)
-    while merge_some(connection, "search_terms"):
+    while merge_some(connection, WHOLE):
         pass
     assert found(connection, "owl") == [("a", 201 + step) for step in range(20)]
     assert is_sound(connection)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loom.archive import ConversationStore
+from loom.archive import ConversationStore, TurnKind
 
 
 @pytest.fixture(params=["indexed", "not indexed yet"])
@@ -18,6 +18,8 @@ async def store(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator
     await store.append_turn(here, "tool", "src/auth.py:41: import os", tool_name="search_text")
     await store.append_turn(here, "tool", "1 passed in 0.3s, version 2.10.1", tool_name="shell_execute")
     await store.append_turn(here, "tool", "2 passed", tool_name="shell_execute")
+    call = {"id": "c1", "name": "git_log", "arguments": {}}
+    await store.append_turn(here, "assistant", None, tool_calls=[call], kind=TurnKind.TOOL_CALL)
     await store.append_turn(here, "user", "Read src/auth.py and tests/test_auth.py, e.g. README.md.")
     await store.append_turn(there, "tool", "secret/plan.md", tool_name="read_file")
     if request.param == "indexed":
@@ -28,12 +30,12 @@ async def store(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator
     await store.close()
 
 
-async def test_tools_are_those_with_results_in_scope_the_most_used_first(store: ConversationStore) -> None:
+async def test_tools_are_those_used_in_scope_the_most_used_first(store: ConversationStore) -> None:
     here, there = [s.id for s in reversed(await store.list_sessions())]
-    assert await store.find_tools(session_id=here) == ("shell_execute", "search_text")
+    assert await store.find_tools(session_id=here) == ("shell_execute", "git_log", "search_text")
     assert await store.find_tools(session_id=there) == ("read_file",)
     assert await store.find_tools(workspace="/home/ada/there") == ("read_file",)
-    assert set(await store.find_tools()) == {"shell_execute", "search_text", "read_file"}
+    assert set(await store.find_tools()) == {"shell_execute", "search_text", "git_log", "read_file"}
 
 
 @pytest.mark.parametrize(

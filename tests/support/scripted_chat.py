@@ -13,6 +13,7 @@ from loom.cowork.contents import WindowContents
 from loom.cowork.events import ApprovalAsked, Decision, Event, Listener, QueueChanged, StateChanged
 from loom.cowork.project import Project
 from loom.cowork.trust import Answer
+from loom.cowork.typed import Typed
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
@@ -93,6 +94,8 @@ class ScriptedChat:
         self.waiting: tuple[str, ...] = ()
         self.pending: tuple[ApprovalAsked, ...] = ()
         self.read_only = False
+        self.taken = False
+        self.begun_in = ""
         self.problem: LoomError | None = None
         self.sent: list[str] = []
         self.answers: list[tuple[str, Decision]] = []
@@ -111,11 +114,17 @@ class ScriptedChat:
         return None
 
     def submit(self, text: str) -> None:
+        self._take(Typed(text).spelled)
+
+    def run_command(self, command: str) -> None:
+        self._take(Typed(command, is_command=True).spelled)
+
+    def _take(self, spelled: str) -> None:
         if self.busy:
-            self.waiting = (*self.waiting, text)
+            self.waiting = (*self.waiting, spelled)
             self.tell(QueueChanged(self.waiting))
         else:
-            self.sent.append(text)
+            self.sent.append(spelled)
 
     def take_back(self) -> str | None:
         if not self.waiting:

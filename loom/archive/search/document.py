@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from loom.archive.search.marks import facets_of, marks_of, time_facets, tool_mark
+from loom.archive.search.marks import facets_of, marks_of, one_term, time_facets, tool_marks
 from loom.archive.search.words import Terms, terms_of
 
 RECALL_TOOL = "conversation_recall"
@@ -15,7 +15,11 @@ COLUMNS = "id, session_id, turn_number, exchange, role, kind, status, content, t
 """What `TurnRow` is made of, for the SELECTs of this package."""
 
 FINDABLE = f"kind NOT IN ('receipt', 'note') AND NOT (role = 'tool' AND coalesce(tool_name, '') = '{RECALL_TOOL}')"
-"""SQL: which turns may be found; recall calls, whose query would match itself, are left out by `text` below."""
+"""SQL: which turns may be found; recall calls, whose query would match itself, are left out of `TurnRow.calls`."""
+
+PART_MARK = "~"
+"""Before a term of the column `parts`, where no other column's term has it: FTS5 keeps one list for a term, whatever
+its column, and would read through all turns with a common word for the few that have it inside an identifier."""
 
 TURN_BITS = 26
 _SECOND = (1 << TURN_BITS) - 1
@@ -42,11 +46,21 @@ class TurnRow:
         """The whole decoded text: content, then each call's name and arguments. Empty if it may not be found."""
         if self.tool_calls is None:
             return self.content or ""
-        calls = _calls(self.tool_calls)
-        if calls and all(call.get("name") == RECALL_TOOL for call in calls):
-            return self.content or ""
         shown = [self.content] if self.content else []
-        return "\n".join([*shown, *(_call_text(call) for call in calls)])
+        return "\n".join([*shown, *map(_call_text, self.calls)])
+
+    @property
+    def calls(self) -> list[dict[str, Any]]:
+        """The calls that may be found."""
+        if self.tool_calls is None:
+            return []
+        return [call for call in _calls(self.tool_calls) if call.get("name") != RECALL_TOOL]
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The tools that the turn calls or is a result of, as `one_term` gives their names."""
+        called = (call.get("name") for call in self.calls)
+        return frozenset(one_term(name) for name in (self.tool_name, *called) if isinstance(name, str) and name.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +94,14 @@ def entry_of(row: TurnRow, key: int) -> Entry | None:
     if not text:
         return None
     named = f"{text}\n{row.tool_name}" if row.tool_name else text
+    tools = row.tools
     return Entry(
         place=place_of(key, row.turn_number),
         at=seconds(row.created_at),
         characters=len(text),
-        marks=marks_of(row.role, row.kind, text) | tool_mark(row.tool_name),
+        marks=marks_of(row.role, row.kind, text) | tool_marks(tools),
         terms=terms_of(named),
-        facets=facets_of(row.role, row.tool_name, text) | time_facets(seconds(row.created_at)),
+        facets=facets_of(row.role, tools, text) | time_facets(seconds(row.created_at)),
     )
 
 

@@ -45,7 +45,7 @@ class Filter:
         return not self.roles and not self.tools and self.before is None and self.after is None
 
     def passes(self, mark: Mark) -> bool:
-        """Whether a turn with this mark may be a hit, as far as a mark says: see `has_tool`."""
+        """Whether a turn with this mark may be a hit, as far as a mark says: see `has_tool_of`."""
         return (
             (not self.roles or role_of(mark.marks) in self.roles)
             and (not self.tools or any(is_of_tool(mark.marks, tool) for tool in self.tools))
@@ -53,9 +53,9 @@ class Filter:
             and (self.after is None or mark.at >= self.after)
         )
 
-    def has_tool(self, name: str | None) -> bool:
-        """Whether this is the name of a tool that is meant."""
-        return not self.tools or (name is not None and one_term(name) in self.tools)
+    def has_tool_of(self, names: frozenset[str]) -> bool:
+        """Whether one of these (as `one_term` gives them) is a tool that is meant."""
+        return not self.tools or not self.tools.isdisjoint(names)
 
     def terms(self) -> tuple[tuple[str, ...], ...]:
         """Facets that a turn which passes has one of each group of. Others of the same days have them, too."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Iterable
 from importlib.resources import files
 
 from loom.archive.migrations import statements
-from loom.archive.search.document import COLUMNS, FINDABLE, Entry, TurnRow, entry_of, place_of
+from loom.archive.search.document import COLUMNS, FINDABLE, PART_MARK, Entry, TurnRow, entry_of, place_of
 from loom.archive.search.marks import ROLES, role_facet
 from loom.archive.transactions import transaction
 
-VERSION = 4
+VERSION = 6
 """Raised whenever words.py, stems.py, marks.py or document.py give other terms: the index is then made anew."""
 
 BATCH_TURNS = 32
@@ -105,6 +106,11 @@ def watermark(connection: sqlite3.Connection) -> int | None:
     return None if row is None or row[0] != VERSION else int(row[1])
 
 
+def newest_turn(connection: sqlite3.Connection) -> int:
+    """The greatest id of a turn; 0 if there is none."""
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM conversation_turns").fetchone()[0])
+
+
 def is_sound(connection: sqlite3.Connection) -> bool:
     """Whether the index holds together; SQLite reads a damaged one as an empty one, without an error. Takes long for
     a large index. One that is missing is sound: it will be made."""
@@ -196,10 +202,11 @@ def _key(connection: sqlite3.Connection, session_id: str) -> int:
 
 def _columns(entry: Entry) -> tuple[str, str, str, str]:
     terms = entry.terms
-    return _column(terms.words), _column(terms.parts), _column(terms.names), _column(entry.facets)
+    parts = (PART_MARK + part for part in terms.parts)
+    return _column(terms.words), _column(parts), _column(terms.names), _column(entry.facets)
 
 
-def _column(terms: frozenset[str]) -> str:
+def _column(terms: Iterable[str]) -> str:
     return " ".join(sorted(terms))
 
 

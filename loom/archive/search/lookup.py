@@ -118,7 +118,7 @@ def _hits(
     left = limit
     for place, score in islice(ranked, limit + MAX_REREAD):
         row = reader.row(place)
-        if row is None or not filtered.has_tool(row.tool_name) or _is_excluded(row.text, query):
+        if row is None or not filtered.has_tool_of(row.tools) or _is_excluded(row.text, query):
             continue
         yield reader.hit(place, row, score, query)
         left -= 1

@@ -7,7 +7,9 @@ another language has none and loses nothing else.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from zlib import crc32
 
 ROLES = ("user", "assistant", "tool", "system")
@@ -25,8 +27,9 @@ QUESTION = 64
 LONG_QUESTION = 128
 """Ends with a question after a paragraph of statements."""
 SUMMARY = 256
-TOOL_SHIFT = 16
-"""From this bit on, 24 bits of a checksum of the tool's name: two tools may share one, so a hit's name is compared."""
+TOOL_SHIFT, TOOL_BITS = 16, 31
+"""From this bit on, so many that say which tools a turn is of: see `tool_marks`."""
+_BITS_A_TOOL = 3
 
 SHORT_QUESTION = 160
 LONGEST_QUESTION = 300
@@ -88,14 +91,31 @@ def marks_of(role: str, kind: str, text: str) -> int:
     return marks
 
 
-def tool_mark(name: str | None) -> int:
-    """The bits of a turn's marks that say which tool it is of; none for a turn of no tool."""
-    return (crc32(one_term(name).encode()) >> 8) << TOOL_SHIFT if name else 0
+def tool_marks(names: Iterable[str]) -> int:
+    """The bits of a turn's marks that say which tools it is of, whether it calls them or is what one gave back.
+
+    A Bloom filter (Bloom 1970) of three bits a tool: a turn of another tool seems to be of the one that is meant once
+    in some 4,000, a turn of three others once in some 40. So a hit's own names are compared.
+    """
+    marks = 0
+    for name in names:
+        marks |= _tool_mark(name)
+    return marks
 
 
 def is_of_tool(marks: int, name: str) -> bool:
-    """Whether the marks are of a turn of this tool (or of one with the same checksum)."""
-    return marks >> TOOL_SHIFT == tool_mark(name) >> TOOL_SHIFT
+    """Whether the marks are of a turn of this tool (or seem to be)."""
+    wanted = _tool_mark(name)
+    return marks & wanted == wanted
+
+
+@lru_cache(maxsize=256)
+def _tool_mark(name: str) -> int:
+    mark, checksum = 0, crc32(one_term(name).encode())
+    for _ in range(_BITS_A_TOOL):
+        checksum, bit = divmod(checksum, TOOL_BITS)
+        mark |= 1 << TOOL_SHIFT + bit
+    return mark
 
 
 def role_of(marks: int) -> str:
@@ -103,11 +123,9 @@ def role_of(marks: int) -> str:
     return ROLES[marks & _ROLE_BITS]
 
 
-def facets_of(role: str, tool_name: str | None, text: str) -> frozenset[str]:
-    """Terms that no query types: role and tool, a standing instruction, who speaks (`James: …`), who is spoken to."""
-    facets = {role_facet(role)}
-    if tool_name:
-        facets.add(tool_facet(tool_name))
+def facets_of(role: str, tools: Iterable[str], text: str) -> frozenset[str]:
+    """Terms that no query types: role and tools, a standing instruction, who speaks (`James: …`), who is spoken to."""
+    facets = {role_facet(role), *map(tool_facet, tools)}
     if role == "user" and _RULE.search(text[:_HEAD]):
         facets.add(RULE_FACET)
     if role in ("user", "assistant"):
@@ -126,7 +144,7 @@ def role_facet(role: str) -> str:
 
 
 def tool_facet(name: str) -> str:
-    """The term that finds the turns of a tool."""
+    """The term that finds the turns of a tool: those that call it and those that it gave back."""
     return f"tool:{one_term(name)}"
 
 

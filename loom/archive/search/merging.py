@@ -7,6 +7,7 @@ segment: with nine of them in a million turns a look-up takes eight times as lon
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 
 from loom.archive.transactions import transaction
 
@@ -16,27 +17,42 @@ PAGES = 16
 MOST_SEGMENTS = 5
 GROWN = 0.2
 """What stands beside the largest segment, against it, from which on writing it anew is worth it: over its life a page
-is written some six times."""
+is written some six times. Before that the small ones are merged with each other, which costs little: of eighteen two
+were left after 24 steps."""
 _LEAST_PAGES = 64
 _NOTHING_DONE = 2
 """Changed rows of a step that had nothing to merge."""
 
 
-def scattered(connection: sqlite3.Connection) -> list[str]:
-    """The tables of the index that are worth merging."""
-    return [table for table in TABLES if _is_scattered(connection, table)]
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What is to be merged."""
+
+    table: str
+    whole: bool
+    """All segments into one, or only those of about the same size (of which the table's `usermerge` allows one)."""
 
 
-def _is_scattered(connection: sqlite3.Connection, table: str) -> bool:
+def scattered(connection: sqlite3.Connection) -> list[Merge]:
+    """What of the index is worth merging."""
+    found = (_merge_of(connection, table) for table in TABLES)
+    return [merge for merge in found if merge is not None]
+
+
+def _merge_of(connection: sqlite3.Connection, table: str) -> Merge | None:
     sizes = [row[0] for row in connection.execute(f"SELECT count(*) FROM {table}_idx GROUP BY segid")]  # noqa: S608
-    beside = sum(sizes) - max(sizes, default=0)
-    return len(sizes) >= MOST_SEGMENTS and beside >= max(_LEAST_PAGES, GROWN * max(sizes))
+    if len(sizes) < MOST_SEGMENTS:
+        return None
+    beside = sum(sizes) - max(sizes)
+    return Merge(table, whole=beside >= max(_LEAST_PAGES, GROWN * max(sizes)))
 
 
-def merge_some(connection: sqlite3.Connection, table: str) -> bool:
-    """Merges a little of a table, in one short transaction; False if nothing was left to merge."""
+def merge_some(connection: sqlite3.Connection, merge: Merge) -> bool:
+    """Merges a little, in one short transaction; False if nothing was left to merge."""
+    table = merge.table
     # A negative number takes all segments together, and goes on with that where it has begun.
+    pages = -PAGES if merge.whole else PAGES
     with transaction(connection):
         before = connection.total_changes
-        connection.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", (-PAGES,))  # noqa: S608
+        connection.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", (pages,))  # noqa: S608
         return connection.total_changes - before >= _NOTHING_DONE

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
-from loom.archive.search.document import Entry
+from loom.archive.search.document import PART_MARK, Entry
+from loom.archive.search.fts import any_of, quoted
+from loom.archive.search.names import Names
 from loom.archive.search.scope import Scope
-from loom.archive.search.similarity import pieces_of, similarity
 from loom.archive.search.tail import Column, Tail
 
 BUDGET = 16_000
@@ -29,30 +30,23 @@ SUPPLEMENT = 2_000
 """Postings of a common term that are read for each of the reasons given above."""
 MAX_SUPPLEMENTED = 4
 """Common terms, the rarest of them, for which that is done: the others say little."""
-MAX_ANCHORS = 4_000
-"""Turns with rare terms in which common ones are looked for."""
+MAX_ANCHORS, MAX_ANCHOR_TERMS = 1_000, 4
+"""Turns with rare terms in which common ones are looked for, and how many terms these are: each that is added makes
+every step through the common one's turns longer."""
+ENOUGH_RARE = 6
+"""Rare words that make a query: a pasted text. Its common ones are not read on unless all turns with them are in
+reach, and are looked for nowhere else."""
 MAX_POSTINGS = 8_000
 """Turns of a term that is not one of the query's words, newest first."""
 MOST_TOGETHER = 12
 """Terms that a turn must have together before its text is read."""
 MAX_NAMED = 4_000
 """Turns that are looked at for names, newest first."""
-MAX_NAMES_WITH = 64
-MAX_NAMES_SEEN = 4_000
-MAX_PIECES_SEEN = 1_500
-"""Names that are counted for one piece of a mistyped name."""
-MAX_COMPARED = 128
-"""Names that share the most pieces with a mistyped one, compared letter by letter."""
-_TERM = (
-    "SELECT rowid FROM search_terms WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ?"
-    " ORDER BY rowid DESC LIMIT ?"
-)
+_TERM = "SELECT rowid FROM search_terms WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ? ORDER BY rowid DESC"
 _MARKS = "SELECT place, at, characters, marks FROM search_marks WHERE place IN (SELECT value FROM json_each(?))"
 _NEWEST = (
     "SELECT place, at, characters, marks FROM search_marks WHERE place >= ? AND place <= ? ORDER BY place DESC LIMIT ?"
 )
-_PIECE = "SELECT rowid FROM search_name_pieces WHERE search_name_pieces MATCH ? LIMIT ?"
-_NAMES = "SELECT id, name FROM search_names WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class Mark(NamedTuple):
@@ -71,6 +65,8 @@ class _Found:
     turns: int
     """How many turns in scope have the term; estimated where not all were read."""
     whole: bool
+    rest: Iterator[int] | None = None
+    """The turns further back, while more may be read."""
 
 
 class Postings:
@@ -92,8 +88,9 @@ class Postings:
         self._connection = connection
         self._scope = scope
         self._tail = tail
-        self._narrow = " AND ".join(f"facets : ({_any_of(group)})" for group in facets)
-        self._excluded = _any_of(excluded)
+        self._names = Names(connection, tail, indexed=scope.indexed)
+        self._narrow = " AND ".join(f"facets : ({any_of(group)})" for group in facets)
+        self._excluded = any_of(excluded)
         self._found: dict[tuple[Column, str], _Found] = {}
         entries = tail.entries.values()
         self.turns = scope.turns + len(entries)
@@ -105,9 +102,14 @@ class Postings:
         columns += [("parts", part) for part in (*words, *pieces)]
         first = min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
         for column, term in columns:
-            rows, whole = self._rows(f"{column} : {_quoted(term)}", first)
-            self._found[column, term] = _Found(set(rows), self._estimate(rows, whole), whole)
+            rest = self._rows(_match(column, term), first)
+            rows = list(islice(rest, first))
+            whole = len(rows) < first
+            found = _Found(set(rows), self._estimate(rows, whole), whole, None if whole else rest)
+            self._found[column, term] = found
         self._read_on()
+        for found in self._found.values():
+            found.rest = None
         self._supplement()
         for (column, term), found in self._found.items():
             in_tail = set(self._tail.places(column, term))
@@ -120,7 +122,7 @@ class Postings:
         known = self._found.get((column, term))
         if known is not None:
             return known.places
-        return self._newest(f"{column} : {_quoted(term)}", limit) | set(self._tail.places(column, term))
+        return self._newest(_match(column, term), limit) | set(self._tail.places(column, term))
 
     def turns_with(self, term: str) -> int:
         """About how many turns in scope have a word, alone or within an identifier: more than `places` gives where
@@ -130,7 +132,7 @@ class Postings:
 
     def with_prefix(self, column: Column, prefix: str) -> set[int]:
         """The turns in scope that have a term beginning with `prefix`."""
-        found = self._newest(f"{column} : {_quoted(prefix)} *", MAX_NAMED)
+        found = self._newest(f"{_match(column, prefix)} *", MAX_NAMED)
         return found | set(self._tail.with_prefix(column, prefix))
 
     def with_any_name(self, names: Sequence[str]) -> set[int]:
@@ -138,7 +140,7 @@ class Postings:
         rare word of the query besides or pass the filters."""
         if not names:
             return set()
-        match = f"names : ({_any_of(names)})"
+        match = f"names : ({any_of(names)})"
         found = self._newest(match, MAX_NAMED)
         if len(found) >= MAX_NAMED:
             found |= self._beside(match, MAX_NAMED)
@@ -152,8 +154,8 @@ class Postings:
             return rare
         # The others tell the turns apart as well as all would, and the index reads each that is asked for.
         words = [word for word in words if ("words", word) in self._found] or words
-        wanted = [f"{{words parts}} : {_quoted(word)}" for word in words[:MOST_TOGETHER]]
-        wanted += [f"parts : {_quoted(part)}" for part in parts[:MOST_TOGETHER]]
+        wanted = [f"({_alone_or_inside(word)})" for word in words[:MOST_TOGETHER]]
+        wanted += [_match("parts", part) for part in parts[:MOST_TOGETHER]]
         if not wanted:
             return set()
         match = " AND ".join(wanted)
@@ -205,53 +207,12 @@ class Postings:
         return found
 
     def names_with(self, *fragments: str) -> list[str]:
-        """Names that have every fragment inside, the shortest first. Fragments of one or two characters are only
-        looked for beside a longer one."""
-        pieces = {piece for fragment in fragments for piece in pieces_of(fragment)}
-        if not pieces:
-            return []
-        names = self._tail.names()
-        if self._scope.indexed:
-            names.update(self._named(" AND ".join(_quoted(piece) for piece in sorted(pieces))))
-        for fragment in fragments:
-            names = {name for name in names if fragment in name}
-        return sorted(names, key=lambda name: (len(name), name))[:MAX_NAMES_WITH]
+        """See `Names.having`; whatever the scope."""
+        return self._names.having(fragments)
 
     def names_like(self, name: str, least: float) -> dict[str, float]:
-        """Names that are about the same (mistyped), with how similar they are: `least` to 1."""
-        pieces = pieces_of(name)
-        if len(name) < 4 or not pieces:
-            return {}
-        shared: Counter[str] = Counter()
-        for known in self._tail.names():
-            shared[known] += len(pieces & pieces_of(known))
-        shared.update(self._sharing(pieces))
-        longest, shortest = len(name) / least, len(name) * least
-        likely = [
-            known for known, count in shared.items() if count * 3 >= len(pieces) and shortest <= len(known) <= longest
-        ]
-        likely.sort(key=lambda known: (-shared[known], abs(len(known) - len(name)), known))
-        found = {known: similarity(name, known, least) for known in likely[:MAX_COMPARED]}
-        return {known: value for known, value in found.items() if value >= least}
-
-    def _sharing(self, pieces: set[str]) -> dict[str, int]:
-        """The indexed names that share the most pieces, and how many they share."""
-        if not self._scope.indexed:
-            return {}
-        counts: Counter[int] = Counter()
-        for piece in pieces:
-            counts.update(chain.from_iterable(self._connection.execute(_PIECE, (_quoted(piece), MAX_PIECES_SEEN))))
-        most = dict(counts.most_common(MAX_COMPARED * 2))
-        asked = "[" + ",".join(map(str, most)) + "]"
-        return {row[1]: most[row[0]] for row in self._connection.execute(_NAMES, (asked,))}
-
-    def _named(self, match: str) -> list[str]:
-        rows = self._connection.execute(
-            "SELECT name FROM search_names WHERE id IN (SELECT rowid FROM search_name_pieces"
-            " WHERE search_name_pieces MATCH ? LIMIT ?)",
-            (match, MAX_NAMES_SEEN),
-        )
-        return [row[0] for row in rows]
+        """See `Names.like`; whatever the scope."""
+        return self._names.like(name, least)
 
     # How many postings are read
 
@@ -260,28 +221,33 @@ class Postings:
         the turns that pass them."""
         if self._narrow:
             return
-        common = [(key, found) for key, found in self._found.items() if not found.whole]
+        common = [found for found in self._found.values() if not found.whole]
         left = BUDGET - sum(len(found.places) for found in self._found.values())
         share = left // len(common) if common else 0
-        for (column, term), found in common:
+        is_enough = self._has_enough()
+        for found in common:
             if share < 2 * len(found.places):
                 return
-            rows, found.whole = self._rows(f"{column} : {_quoted(term)}", share)
+            if is_enough and found.turns >= share:
+                continue
+            more = share - len(found.places)
+            rows = list(islice(found.rest or (), more))
+            found.whole = len(rows) < more
             found.places.update(rows)
-            found.turns = self._estimate(rows, found.whole)
+            found.turns = self._estimate(found.places, found.whole)
 
     def _supplement(self) -> None:
         """Reads of the common terms what is likely to matter, wherever it stands."""
         common = sorted(
             ((found.turns, column, term) for (column, term), found in self._found.items() if not found.whole)
         )
-        if not common:
+        if not common or (self._has_enough() and not self._narrow):
             return
         for _, column, term in common[:MAX_SUPPLEMENTED]:
-            self._found[column, term].places |= self._beside(f"{column} : {_quoted(term)}", SUPPLEMENT)
+            self._found[column, term].places |= self._beside(_match(column, term), SUPPLEMENT)
         for together in {tuple(common[:2]), tuple(common)}:
             if len(together) > 1:
-                match = " AND ".join(f"{column} : {_quoted(term)}" for _, column, term in together)
+                match = " AND ".join(_match(column, term) for _, column, term in together)
                 rows = self._newest(match, SUPPLEMENT)
                 for _, column, term in together:
                     self._found[column, term].places |= rows
@@ -290,67 +256,76 @@ class Postings:
         """Of the turns that match, those that have a rare word of the query and those that pass the filters."""
         found = set()
         if anchors := self._anchors(without):
-            found |= self._newest(f"({match}) AND {{words parts}} : ({_any_of(anchors)})", limit)
+            anywhere = " OR ".join(_match(column, term) for column, term in anchors)
+            found |= self._newest(f"({match}) AND ({anywhere})", limit)
         if self._narrow or self._excluded:
             wanted = f"({match}) AND {self._narrow}" if self._narrow else f"({match})"
             found |= self._newest(f"{wanted} NOT words : ({self._excluded})" if self._excluded else wanted, limit)
         return found
 
-    def _anchors(self, without: frozenset[str]) -> list[str]:
-        """The rare terms of the query, as many as have `MAX_ANCHORS` turns together, the rarest first."""
+    def _has_enough(self) -> bool:
+        """Whether the rare words of the query say which turns it means."""
+        turns = self._turns_by_term().values()
+        return sum(0 < count <= MAX_ANCHORS for count in turns) >= ENOUGH_RARE
+
+    def _turns_by_term(self) -> Counter[str]:
+        """How many turns have a term, in whatever column; more than `MAX_ANCHORS` where not all of them are known."""
         turns: Counter[str] = Counter()
         for (_, term), found in self._found.items():
             turns[term] += found.turns if found.whole else MAX_ANCHORS + 1
-        anchors, left = [], MAX_ANCHORS
-        for term, count in sorted(turns.items(), key=lambda item: item[1]):
+        return turns
+
+    def _anchors(self, without: frozenset[str]) -> list[tuple[Column, str]]:
+        """The rare terms of the query with their columns, as many as have `MAX_ANCHORS` turns together, the rarest
+        first."""
+        anchors: list[tuple[Column, str]] = []
+        left = MAX_ANCHORS
+        rare = [(count, term) for term, count in self._turns_by_term().items() if count and term not in without]
+        for count, term in sorted(rare)[:MAX_ANCHOR_TERMS]:
             left -= count
             if left < 0:
                 break
-            if count and term not in without:
-                anchors.append(term)
+            anchors += [
+                (column, known) for (column, known), found in self._found.items() if known == term and found.turns
+            ]
         return anchors
 
-    def _estimate(self, rows: Sequence[int], whole: bool) -> int:
+    def _estimate(self, rows: Collection[int], whole: bool) -> int:
         """How many turns in scope have a term of which these are the newest, as if it were as common further back."""
         if whole or not rows:
             return len(rows)
-        seen = self._scope.turns_from(rows[-1])
+        seen = self._scope.turns_from(min(rows))
         return max(len(rows), round(len(rows) * self._scope.turns / max(1, seen)))
 
     def _newest(self, match: str, limit: int) -> set[int]:
-        return set(self._rows(match, limit)[0])
+        return set(islice(self._rows(match, limit), limit))
 
-    def _rows(self, match: str, limit: int) -> tuple[list[int], bool]:
-        """The newest turns in scope that match, `limit` at most, and whether these are all."""
+    def _rows(self, match: str, probe: int) -> Iterator[int]:
+        """The turns in scope that match, the newest first, read as they are taken. `probe` is how many turns of others
+        may be read with them before the scope is gone through stretch by stretch."""
         scope = self._scope
         if not scope.indexed or not scope.turns:
-            return [], True
-        execute = self._connection.execute
+            return iter(())
         if scope.is_pure:
-            rows = [row[0] for row in execute(_TERM, (match, scope.first, scope.last, limit))]
-            return rows, len(rows) < limit
-        rows = [row[0] for row in execute(_TERM, (match, scope.first, scope.last, limit))]
-        if len(rows) < limit:
-            return [place for place in rows if scope.holds(place)], True
-        # Too common to read the turns of others with it: stretch by stretch.
-        kept: list[int] = []
-        for first, last in scope.ranges:
-            left = limit - len(kept)
-            if left <= 0:
-                return kept, False
-            rows = [row[0] for row in execute(_TERM, (match, first, last, left))]
-            kept += rows if scope.is_split else [place for place in rows if scope.holds(place)]
-        return kept, len(kept) < limit
+            return self._between(match, scope.first, scope.last)
+        rows = list(islice(self._between(match, scope.first, scope.last), probe))
+        if len(rows) < probe:
+            return filter(scope.holds, rows)
+        found = chain.from_iterable(self._between(match, first, last) for first, last in scope.ranges)
+        return found if scope.is_split else filter(scope.holds, found)
+
+    def _between(self, match: str, first: int, last: int) -> Iterator[int]:
+        return chain.from_iterable(self._connection.execute(_TERM, (match, first, last)))
 
 
 def _mark(entry: Entry) -> Mark:
     return Mark(entry.at, entry.characters, entry.marks)
 
 
-def _any_of(terms: Iterable[str]) -> str:
-    return " OR ".join(map(_quoted, terms))
+def _match(column: Column, term: str) -> str:
+    """The FTS5 expression for the turns that have a term in a column."""
+    return f"{column} : {quoted(PART_MARK + term if column == 'parts' else term)}"
 
 
-def _quoted(term: str) -> str:
-    """The term as an FTS5 string: nothing in it is syntax."""
-    return '"' + term.replace('"', '""').replace("\x00", " ") + '"'
+def _alone_or_inside(word: str) -> str:
+    return f"{_match('words', word)} OR {_match('parts', word)}"

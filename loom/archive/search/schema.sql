@@ -26,12 +26,15 @@ CREATE TABLE IF NOT EXISTS search_marks (
     marks INTEGER NOT NULL
 ) STRICT;
 
--- The columns hold terms made by words.py, separated by spaces; every other character belongs to a term.
+-- The columns hold terms made by words.py, separated by spaces; every other character belongs to a term. Those of
+-- `parts` begin with `~` (document.py says why).
 CREATE VIRTUAL TABLE IF NOT EXISTS search_terms USING fts5(
     words, parts, names, facets,
     content='', detail=column, columnsize=0,
     tokenize="unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
 );
+-- Two segments of a size are enough to be merged (merging.py).
+INSERT INTO search_terms (search_terms, rank) VALUES ('usermerge', 2);
 
 -- Each identifier, path or code once, whatever the number of turns that have it: substrings and mistyped names are
 -- looked for here, which is a hundredth of a trigram index over the text.
@@ -43,3 +46,4 @@ CREATE TABLE IF NOT EXISTS search_names (
 CREATE VIRTUAL TABLE IF NOT EXISTS search_name_pieces USING fts5(
     name, content='', detail=none, columnsize=0, tokenize='trigram'
 );
+INSERT INTO search_name_pieces (search_name_pieces, rank) VALUES ('usermerge', 2);

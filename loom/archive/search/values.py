@@ -16,7 +16,7 @@ from loom.archive.workspaces import Workspace
 
 MOST_TOOLS = 64
 MOST_COUNTED = 1_000
-"""Results of one tool that are counted."""
+"""Turns of one tool, calls and results, that are counted."""
 MOST_NAMES = 400
 """Names that are looked at for a beginning too short to be searched for, newest first."""
 
@@ -31,7 +31,7 @@ _VERSION = re.compile(r"v?\d[\d.]*")
 def tools_in(
     connection: sqlite3.Connection, cache: TailCache, *, session_id: str | None, workspace: Workspace | None
 ) -> tuple[str, ...]:
-    """The tools that have a result in scope, those used most first; as the filter `tool:` takes them."""
+    """The tools that were called in scope, those used most first; as the filter `tool:` takes them."""
     scope = Scope(connection, session_id=session_id, workspace=workspace, named=None)
     tail = read_tail(connection, scope, cache)
     postings = Postings(connection, scope, tail)

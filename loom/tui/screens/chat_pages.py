@@ -10,7 +10,7 @@ from loom.tui.screens.chat_commands import CommandedScreen
 from loom.tui.screens.left_turns import LeftTurnsScreen
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.widgets.fold import WholeText
-from loom.tui.widgets.line import ErrorBlock
+from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.pinnable import PinWanted
 from loom.tui.widgets.receipt import LeftWanted
 from loom.tui.widgets.state_panel import StatePanel
@@ -69,6 +69,14 @@ class PagedScreen(CommandedScreen):
     async def show_page(self, turns: list[Turn], *, at_end: bool = True) -> None:
         older = bool(turns) and turns[0].turn_number > 1
         await self.query_one(Transcript).show_page(turns, has_older=older, running=self.busy, at_end=at_end)
+
+    async def add_note(self, text: str) -> None:
+        """A quiet fact, behind the newest turn; said in passing when that is not drawn."""
+        transcript = self.query_one(Transcript)
+        if transcript.newer_dropped:
+            self.say(text, "warning")
+        else:
+            await transcript.add_line(ReceiptLine(text))
 
     async def go_to_turn(self, turn: int) -> None:
         """Scroll to this turn, loading its page if need be."""

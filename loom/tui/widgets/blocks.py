@@ -9,6 +9,7 @@ from textual.widget import Widget
 from loom.archive.records import Turn, TurnKind
 from loom.context.edges import left_turns, summed_up
 from loom.text import plural
+from loom.tui.widgets.command_card import CommandCard
 from loom.tui.widgets.fold import Fold, Thinking
 from loom.tui.widgets.line import ReceiptLine
 from loom.tui.widgets.message import AssistantMessage, UserMessage
@@ -39,8 +40,10 @@ def blocks_for(turns: Sequence[Turn]) -> list[Block]:
 
 
 def card_of(turn: Turn) -> ToolCard:
-    """The card of a stored call."""
+    """The card of a stored call, the model's or the person's."""
     call = turn.tool_calls[0] if turn.tool_calls else {}
+    if command := turn.person_command:
+        return CommandCard(str(call.get("id", "")), command, turn.turn_number)
     arguments = call.get("arguments") or {}
     return ToolCard(
         str(call.get("id", "")),

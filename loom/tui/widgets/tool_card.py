@@ -257,10 +257,16 @@ class ToolCard(Vertical, Pinnable, can_focus=True):
             )
         elif self.opened and self.result is not None:
             content = _result_content(self._said())
-        elif self.state in (CardState.FAILED, CardState.DENIED) and self.result is not None:
-            content = Content.styled(show_line(self.result.content or "", 300), "$foreground-muted")
+        else:
+            content = self._folded()
         self._body.update(content)
         self._body.display = bool(content)
+
+    def _folded(self) -> Content:
+        """What stands below the title of a card that is not opened."""
+        if self.result is None or self.state not in (CardState.FAILED, CardState.DENIED):
+            return Content("")
+        return Content.styled(show_line(self.result.content or "", 300), "$foreground-muted")
 
 
 def _result_content(text: str) -> Content:
