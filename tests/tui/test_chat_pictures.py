@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from textual.pilot import Pilot
 
 from loom.archive.records import TurnStatus
+from loom.context.usage import Segment, WindowUsage
 from loom.cowork.events import (
     ApprovalAsked,
     CommandOutput,
@@ -26,6 +27,7 @@ from loom.cowork.events import (
     ToolRunning,
     ToolStarted,
     TurnStored,
+    UsageChanged,
     WindowTrimmed,
 )
 from loom.cowork.project import Project, ProjectFile
@@ -35,6 +37,7 @@ from loom.tools.outcome import Preview
 from loom.tui.passing import Passing
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.said_line import SaidLine
+from loom.tui.widgets.tool_card import ToolCard
 from tests.support.clock import Clock
 from tests.support.turns import call_turn, person_command, result_turn, session_record, turn
 from tests.tui.conftest import ChatApp
@@ -292,6 +295,23 @@ def test_state_beside_the_conversation(snap_compare: Compare) -> None:
 
 def test_state_narrow(snap_compare: Compare) -> None:
     assert snap_compare(with_a_full_state(), terminal_size=(60, 24), press=["ctrl+s", "tab"])
+
+
+async def on_a_card(pilot: Pilot[Any]) -> None:
+    app = cast(ChatApp, pilot.app)
+    full = {Segment.TOOLS: 20_000, Segment.STATE: 9_000, Segment.USER: 40_000, Segment.ASSISTANT: 60_000}
+    usage = WindowUsage(full | {Segment.TOOL: 40_000}, 200_000, False, 8_000, 172_800, 169_000, True)
+    app.service.tell(UsageChanged(usage))
+    await app.chat.drawn()
+    app.chat.query(ToolCard).first().focus()
+    await pilot.pause()
+
+
+def test_without_colours(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = ChatApp(turns=HISTORY, session=session_record())
+    app.service.state = FULL
+    assert snap_compare(app, terminal_size=(120, 36), run_before=on_a_card)
 
 
 TAKEN = (
