@@ -12,7 +12,7 @@ from loom.archive.search.document import COLUMNS, FINDABLE, PART_MARK, Entry, Tu
 from loom.archive.search.marks import ROLES, role_facet
 from loom.archive.transactions import transaction
 
-VERSION = 6
+VERSION = 7
 """Raised whenever words.py, stems.py, marks.py or document.py give other terms: the index is then made anew."""
 
 BATCH_TURNS = 32
