@@ -54,7 +54,7 @@ class Settings:
     tool_output_preview_tokens: int = _setting(
         4_000,
         "A longer tool output goes into the window as its first and last lines, in a small window already one above a "
-        "thirtieth of it; 0 disables.",
+        "thirtieth of what `output_reserve` leaves of it; 0 disables.",
         low=0,
     )
     tool_output_trim_chars: int = _setting(
@@ -89,6 +89,9 @@ class Settings:
         5, "Times in a row that the same calls with the same results may come in one exchange; 0 disables.", low=0
     )
     shell_timeout: int = _setting(120, "Seconds a command may run unless the model asks for longer.", low=1)
+    person_command_timeout: int = _setting(
+        3_600, "Seconds a command that you run with `!` may take; 0 lets it run until it ends or you stop it.", low=0
+    )
     shell_output_limit: int = _setting(
         2_000_000, "Bytes of a command's output that are kept; the rest is counted.", low=1_000
     )

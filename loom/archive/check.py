@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from loom.archive.faults import RECOVER
 from loom.archive.leases import Leases
 from loom.archive.migrations import MIGRATIONS
 from loom.archive.mounts import find_mount
+from loom.text import plural
 
 LOW_SPACE = 200_000_000
 """Bytes. With less, a checkpoint of a long log may not fit any more."""
@@ -68,6 +69,8 @@ class CheckReport:
     unseen: tuple[str, ...]
     """What could not be looked into, and why: it may be sound or damaged."""
     remarks: tuple[str, ...]
+    standing: Mapping[str, str]
+    """Of a part that is neither wrong nor all in order: how it is (`behind`)."""
 
     @property
     def sound(self) -> bool:
@@ -100,6 +103,7 @@ class _Check:
         self._findings: list[Finding] = []
         self._unseen: list[str] = []
         self._remarks: list[str] = []
+        self._standing: dict[str, str] = {}
         self._sessions: int | None = None
         self._turns: int | None = None
 
@@ -128,6 +132,7 @@ class _Check:
             findings=tuple(self._findings),
             unseen=tuple(self._unseen),
             remarks=tuple(self._remarks),
+            standing=self._standing,
         )
 
     def _found(self, part: str, what: str, todo: str = "") -> None:
@@ -199,7 +204,9 @@ class _Check:
             if begins is not None and session in chains and chains[session].begins != begins.get(session):
                 self._found("numbering", f"Session {reference}: its exchanges begin elsewhere than it says.", RECOVER)
             if count and session not in chains:
-                self._found("numbering", f"Session {reference} should have {count} turns and has none.", RECOVER)
+                self._found(
+                    "numbering", f"Session {reference} should have {plural(count, 'turn')} and has none.", RECOVER
+                )
         self._checked += ["chain", "numbering"]
 
     def _index(self, connection: sqlite3.Connection) -> None:
@@ -208,10 +215,12 @@ class _Check:
         mark = watermark(connection)
         (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM conversation_turns").fetchone()
         if mark is None:
+            self._standing["index"] = "not made yet"
             self._remarks.append("The full-text index is not made yet; it will be, at the next start.")
         elif mark > self._highest_ever(connection):
             self._found("index", "The full-text index says that it has turns that never were.", _REINDEX)
         elif mark < newest:
+            self._standing["index"] = "behind"
             self._remarks.append("The full-text index is behind; what is missing there is found by scanning.")
         if mark is not None and not self._quick:
             self._compare_index(connection, mark)
@@ -225,6 +234,7 @@ class _Check:
             with closing(connect(self._path)) as writing:
                 sound = is_sound(writing)
         except ArchiveError:
+            self._standing.setdefault("index", "not checked")
             self._remarks.append("The full-text index was not checked: that needs a writable archive.")
             return
         missing = connection.execute(
@@ -234,7 +244,7 @@ class _Check:
             (mark,),
         ).fetchone()[0]
         if missing:
-            self._found("index", f"{missing} turns are missing in the full-text index.", _REINDEX)
+            self._found("index", f"The full-text index lacks {plural(missing, 'turn')}.", _REINDEX)
         elif not sound:
             self._found("index", "The full-text index is damaged; no turn is.", _REINDEX)
 
@@ -321,7 +331,9 @@ def _judge(reference: str, chain: Chain, count: int, exchanges: int) -> Iterator
         )
     elif exchanges != chain.exchange:
         yield Finding(
-            "numbering", f"Session {reference} should have {exchanges} exchanges and has {chain.exchange}.", RECOVER
+            "numbering",
+            f"Session {reference} should have {plural(exchanges, 'exchange')} and has {chain.exchange}.",
+            RECOVER,
         )
 
 

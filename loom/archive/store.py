@@ -229,6 +229,10 @@ class ConversationStore(ArchiveReader):
         """
         return await self._access.write(lambda c: self._leases.acquire(c, session_id, take_over=take_over))
 
+    async def is_lease_lost(self, session_id: str) -> bool:
+        """Whether this store was the session's one writer and another one has taken it over since."""
+        return await self._access.read(lambda c: self._leases.is_lost(c, session_id))
+
     async def release_lease(self, session_id: str) -> None:
         """Let others write the session."""
         await self._access.write(lambda _: self._leases.release(session_id))

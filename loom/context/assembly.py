@@ -22,6 +22,8 @@ class Assembly:
     """Input tokens by our own count alone; a manifest keeps it beside the provider's."""
     segments: dict[Segment, int]
     """The same tokens, by segment; they add up to `tokens`."""
+    counted_segments: dict[Segment, int]
+    """The same by our own count; they add up to `counted`."""
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]

@@ -22,6 +22,7 @@ from loom.context.receipts import Receipt, Shortening, receipt_of
 from loom.context.recipes import Recipe
 from loom.context.restored import Limits, limits
 from loom.context.resuming import Resuming, SessionRows
+from loom.context.scale import by_segment
 from loom.context.trimming import TrimRules
 from loom.context.usage import Segment, WindowUsage
 
@@ -156,7 +157,7 @@ class Window:
         if leave_to:
             fitting.let_history_go(leave_to)
         cut = fitting.fit()
-        if self._contents.edges.left_to > before.left_to:
+        if (self._contents.edges.left_to, self._contents.edges.back) != (before.left_to, before.back):
             self._contents.forget_restored()
         receipt = self._receipt(before)
         shortening = self._shortening(before) if receipt is None else None
@@ -172,11 +173,13 @@ class Window:
             "pins": self._contents.pins_look().text,
             "hint": self._contents.hint,
         }
+        used, segments = self._used(), self._raw_segments()
         return Assembly(
             messages=_instructed(self._contents.messages(), live),
-            tokens=self._used(),
+            tokens=used,
             counted=self._raw(),
-            segments=self._segments(),
+            segments=by_segment(segments, self._meter.factor, used),
+            counted_segments=segments,
             turns=self.turns,
             texts={name: text for name, text in texts.items() if text},
             recipe=self._recipe(),
@@ -194,6 +197,9 @@ class Window:
             rules=contents.rules,
             tokens=self._used(),
             high=self._limits().marks.high,
+            factor=self._meter.factor,
+            memory_chars=len(self._meter.memory),
+            project_chars=len(self._meter.project),
         )
 
     def _receipt(self, before: Edges) -> Receipt | None:
@@ -235,8 +241,8 @@ class Window:
     @property
     def overflow(self) -> str:
         """Why something that a person put back has to go again now, in words for them; empty if it need not."""
-        now, used = self._limits(), self._used()
-        if not now.kept or used <= now.marks.full:
+        now = self._limits()
+        if not now.kept or (used := self._used()) <= now.marks.full:
             return ""
         return (
             f"What was put back into the window does not fit any longer: with it, the next request takes {used:,} of "
@@ -312,7 +318,7 @@ class Window:
     def usage(self, *, cost_usd: float = 0.0, cache_read_share: float | None = None) -> WindowUsage:
         """The gauge's reading for the next request as things are now."""
         return WindowUsage(
-            segments=self._segments(),
+            segments=by_segment(self._raw_segments(), self._meter.factor, self._used()),
             window=self.budget.window,
             window_assumed=self.budget.assumed,
             reserve=self.budget.reserve,
@@ -341,14 +347,9 @@ class Window:
     def _used(self) -> int:
         return self._meter.scaled(self._raw())
 
-    def _segments(self) -> dict[Segment, int]:
+    def _raw_segments(self) -> dict[Segment, int]:
         raw = {**self._meter.floor, **self._contents.segments()}
-        scaled = {segment: self._meter.scaled(raw[segment]) for segment in Segment if raw.get(segment)}
-        if scaled:
-            # Rounding: the parts add up to the whole.
-            largest = max(scaled, key=lambda segment: scaled[segment])
-            scaled[largest] += self._used() - sum(scaled.values())
-        return scaled
+        return {segment: raw[segment] for segment in Segment if raw.get(segment)}
 
 
 def _instructed(messages: list[ModelMessage], live: Sequence[ModelMessage]) -> list[ModelMessage]:

@@ -30,6 +30,7 @@ from loom.cowork.recorder import Recorder
 from loom.cowork.requests import RequestLog
 from loom.cowork.streaming import StreamedAnswer
 from loom.cowork.summarising import Summariser
+from loom.cowork.typed import MARK
 from loom.cowork.window_rows import ArchivedRows
 from loom.cowork.windowing import Windowing
 from loom.cowork.workbench import Workbench
@@ -199,7 +200,8 @@ class Engine:
         said: dict[int, str] = {}
         for row in self.window.rows:
             if row.role == "user":
-                said.setdefault(row.exchange, row.content or "")
+                command = row.person_command
+                said.setdefault(row.exchange, f"{MARK}{command}" if command else row.content or "")
         return tuple(
             ExchangeInWindow(size.exchange, size.first_turn, size.last_turn, size.tokens, said.get(size.exchange, ""))
             for size in self.window.exchanges

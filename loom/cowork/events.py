@@ -82,6 +82,15 @@ class ToolRunning:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandOutput:
+    """A command that the person runs by hand has written more, at most ten times a second."""
+
+    call_id: str
+    end: str
+    """The end of its output so far, at most about 8 kB."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolFinished:
     """A call's result is stored. `turn` has content, status (complete, failed, denied) and facts."""
 
@@ -170,6 +179,11 @@ class SaveFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenOver:
+    """Another loom has the session now: nothing is stored here any more. Sent once; what ran is being stopped."""
+
+
+@dataclass(frozen=True, slots=True)
 class ExchangeStarted:
     exchange: int
 
@@ -190,6 +204,7 @@ Event = (
     | ThinkingDelta
     | ToolStarted
     | ToolRunning
+    | CommandOutput
     | ToolFinished
     | ApprovalAsked
     | ApprovalAnswered
@@ -200,6 +215,7 @@ Event = (
     | QueueChanged
     | Notice
     | SaveFailed
+    | TakenOver
     | ExchangeStarted
     | ExchangeEnded
 )

@@ -15,23 +15,27 @@ from loom.cowork.answering import Answering
 from loom.cowork.approvals import Approvals
 from loom.cowork.beside import Beside
 from loom.cowork.contents import WindowContents, usage_words
+from loom.cowork.elsewhere import Claim
 from loom.cowork.events import (
     ApprovalAsked,
     Decision,
     Event,
     Listener,
     Notice,
-    SessionOpened,
     StateChanged,
+    TakenOver,
     TurnStored,
     UsageChanged,
 )
 from loom.cowork.exchanges import Exchanges
+from loom.cowork.opening import Opening
+from loom.cowork.person_command import PersonCommand
 from loom.cowork.pinning import ModelPins, PinBoard
 from loom.cowork.recall_source import ArchiveRecall
 from loom.cowork.record import SessionRecord
-from loom.cowork.recorder import NotSaved, Recorder
+from loom.cowork.recorder import Recorder
 from loom.cowork.titling import Titling
+from loom.cowork.typed import Typed
 from loom.cowork.window_moves import WindowMoves
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
@@ -41,6 +45,7 @@ from loom.state.model import Pin
 from loom.tools.mentions import Mentions
 from loom.tools.offloop import in_thread
 from loom.tools.paths import Workspace
+from loom.tools.shell import Shell
 from loom.tools.toolbox import build_toolbox
 
 if TYPE_CHECKING:
@@ -50,6 +55,10 @@ if TYPE_CHECKING:
 
 class ReadOnly(LoomError):
     """Something was to be written to a session that is only being read."""
+
+
+class LostSession(LoomError):
+    """Something was to be written to a session that another loom has taken over."""
 
 
 class CoworkSession:
@@ -78,10 +87,13 @@ class CoworkSession:
         )
         """Memory and project instructions: what a person reads, answers and edits of them."""
         self._record = SessionRecord(workbench, workspace)
-        self._recorder = Recorder(workbench.store, workbench.spool, self._listener)
+        self._claim = Claim(workbench.store, self._lost)
+        self._recorder = Recorder(workbench.store, workbench.spool, self._listener, self._claim)
         self._approvals = Approvals(self._listener)
         self._titling = Titling(workbench.settings, self._record, self._recorder, workbench.log_fault, self._listener)
-        self._mentions = Mentions(Workspace(workspace, workbench.forbidden))
+        place = Workspace(workspace, workbench.forbidden)
+        self._mentions = Mentions(place)
+        shell = Shell(place, workbench.settings)
         self._board = PinBoard(
             self._store, self._recorder, self._record, lambda: self._answering.engine, self._pins_changed
         )
@@ -107,13 +119,17 @@ class CoworkSession:
             self._listener,
             self._model_ready,
         )
+        self._opening = Opening(self._store, self._claim, self._record, self._recorder, self._answering, self._listener)
         self._exchanges = Exchanges(
-            self._store,
+            self._claim,
             self._record,
             self._recorder,
             self._answering,
             self._mentions,
             self._titling,
+            lambda command: PersonCommand(
+                command, shell, workbench.settings, self._recorder, workbench.counter.count, self._listener
+            ),
             workbench.counter.count,
             workbench.log_fault,
             self._listener,
@@ -145,6 +161,11 @@ class CoworkSession:
         return self._record.state
 
     @property
+    def begun_in(self) -> str:
+        """Another folder than this one, in which the session was begun; empty when it is the same."""
+        return self._record.begun_in
+
+    @property
     def choice(self) -> ModelChoice:
         """The model that answers."""
         return self._answering.choice
@@ -155,17 +176,29 @@ class CoworkSession:
         return self._answering.problem
 
     @property
+    def taken(self) -> bool:
+        """Whether another loom took the session over: nothing can be stored here any more."""
+        return self._claim.taken
+
+    @property
     def busy(self) -> bool:
         """Whether an exchange runs."""
         return self._exchanges.busy
 
     @property
+    def in_memory_only(self) -> tuple[str, ...]:
+        """The texts of turns that no disk took, oldest first: they are lost with the process. The last chance to store
+        them is `retry_save`."""
+        return tuple(turn.content or turn.kind.value for turn in self._recorder.in_memory_only)
+
+    @property
     def waiting(self) -> tuple[str, ...]:
+        """What waits to be sent or run, oldest first, spelled as `loom.cowork.typed` has it."""
         return self._exchanges.waiting
 
     @property
     def sending(self) -> str:
-        """The message that was sent and is on no disk yet; empty when there is none."""
+        """What was sent and is on no disk yet, spelled; empty when there is nothing."""
         return self._exchanges.sending
 
     @property
@@ -179,36 +212,18 @@ class CoworkSession:
 
         Raises LeaseHeld when another loom has it open, UnknownSession when it is gone.
         """
-        self._recorder.session_id = session_id
-        await self._store.acquire_lease(session_id)
-        recovered = await self._store.recover_draft(session_id)
-        await self._restore_spooled()
-        await self._open(session_id)
-        if recovered:
-            self._listener(
-                Notice("warning", "The last answer was cut off; what had arrived of it is marked interrupted.")
-            )
-
-    async def _restore_spooled(self) -> None:
-        try:
-            restored = await self._recorder.restore()
-        except (NotSaved, OSError):
-            return  # announced by the recorder, and still in the spool
-        if restored:
-            self._listener(
-                Notice("information", f"{restored} turns that could not be saved last time are in the archive now.")
-            )
+        await self._opening.resume(session_id)
 
     async def read(self, session_id: str) -> None:
-        """Open a session to read it only: nothing is written, no lease is taken."""
+        """Open a session to read it only: nothing is written, no lease is taken. What another loom writes is told as
+        it comes."""
         self.read_only = True
-        await self._open(session_id)
+        await self._opening.read(session_id)
 
-    async def _open(self, session_id: str) -> None:
-        detail = await self._record.open(session_id)
-        self._listener(SessionOpened(detail.id, detail.reference, detail.title))
-        self._listener(StateChanged(self.state))
-        await self._answering.reload()
+    def _lost(self) -> None:
+        """Another loom took the session over: what runs is stopped, what waits is not sent."""
+        self._listener(TakenOver())
+        self.interrupt()
 
     async def prepare(self) -> None:
         """Build the agent (a second or so, in a thread) and load the window. Messages submitted meanwhile wait.
@@ -224,12 +239,17 @@ class CoworkSession:
         """
         from loom.models.choosing import choose_model
 
+        self._require_idle()
+        choice = await asyncio.to_thread(choose_model, name, self._bench.settings)
+        self._require_idle()
+        self._answering.change(choice)
+        if self.session_id is not None and not self.read_only and not self.taken:
+            await self._store.update_model(self.session_id, choice.name)
+        await self._answering.prepared()
+
+    def _require_idle(self) -> None:
         if self.busy:
             raise LoomError("An exchange is running.", "Interrupt it with Esc, then change the model.")
-        choice = await asyncio.to_thread(choose_model, name, self._bench.settings)
-        if self.session_id is not None and not self.read_only:
-            await self._store.update_model(self.session_id, choice.name)
-        await self._answering.change(choice)
 
     def _model_ready(self) -> None:
         self._exchanges.start_next()
@@ -238,13 +258,21 @@ class CoworkSession:
 
     def submit(self, text: str) -> None:
         """Start an exchange with this message, or let it wait while one runs or the agent is being built."""
+        self._submit(Typed(text))
+
+    def run_command(self, command: str) -> None:
+        """Run this in the workspace for the person, who asked for it, or let it wait while an exchange runs. The model
+        learns of it with the next message."""
+        self._submit(Typed(command, is_command=True))
+
+    def _submit(self, typed: Typed) -> None:
         if self.read_only:
             self._listener(Notice("warning", "This session is open to read only. Fork it to go on from here."))
             return
-        self._exchanges.submit(text)
+        self._exchanges.submit(typed)
 
     def take_back(self) -> str | None:
-        """Take the newest waiting message out of the queue, to edit it."""
+        """Take the newest of what waits out of the queue, spelled as `loom.cowork.typed` has it, to edit it."""
         return self._exchanges.take_back()
 
     def interrupt(self) -> bool:
@@ -308,6 +336,8 @@ class CoworkSession:
     def _require_writing(self) -> None:
         if self.read_only:
             raise ReadOnly("This session is open to read only.", "Fork it to go on from here.")
+        if self.taken:
+            raise LostSession("Another loom has this session now.", "Fork it to go on from here, or take it back.")
 
     def _idle_engine(self) -> Engine:
         self._require_writing()
@@ -360,6 +390,13 @@ class CoworkSession:
         """A new session with the turns up to `turn_number` (all if None): its id. This one stays as it is."""
         return await self._store.fork_session(self._record.require().id, turn_number)
 
+    async def fork_here(self) -> str:
+        """A new session with every turn that was stored here, and what could not be stored any more: its id. For a
+        session that was taken over; what the other loom wrote since is not in it. Raises an ArchiveError."""
+        forked = await self._store.fork_session(self._record.require().id, self.state.last_turn or None)
+        await self._recorder.move(forked)
+        return forked
+
     async def export(self, path: str = "") -> Path:
         """Write the session to a file, see `SessionRecord.export`; where it is."""
         return await self._record.export(path)
@@ -368,6 +405,6 @@ class CoworkSession:
         """Interrupt what runs, store what there is of it, give the session up."""
         await self._exchanges.close()
         await self._titling.stop()
-        await self._answering.stop_counting()
-        if self.session_id is not None and not self.read_only:
-            await self._store.release_lease(self.session_id)
+        await self._answering.close()
+        await self._opening.close()
+        await self._claim.release()

@@ -34,8 +34,15 @@ class Shell:
             command: The command line.
             timeout_seconds: Seconds it may take; 0 is the usual time.
         """
-        command, seconds = self._checked(command, timeout_seconds)
-        capture = Capture(self._limit)
+        return await self.run(command, timeout_seconds, Capture(self._limit))
+
+    async def run(self, command: str, seconds: int, capture: Capture) -> ToolOutcome:
+        """Run it for at most `seconds` (0: the usual time), its output into `capture` as it comes.
+
+        Raises ToolFailure if it cannot be started. When the caller is cancelled, everything that it started is ended
+        before CancelledError goes on.
+        """
+        command, seconds = self._checked(command, seconds)
         try:
             ended = await run_program(
                 [self._program, "-c", command],

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from loom.archive.records import Turn
 from loom.archive.unsent import Unsent, place_of
-from loom.tools.mentions import without_files
+from loom.cowork.typed import joined, typed_in
 
 KEEP_SECONDS = 0.7
 """After a change, so long until it goes to the disk."""
@@ -52,11 +52,6 @@ class DraftKeeper:
             await asyncio.to_thread(self._words.release)
 
 
-def joined(*texts: str) -> str:
-    """Several pieces as one text to go on with; blank ones are left out."""
-    return "\n\n".join(text for text in texts if text.strip())
-
-
 class Drafts:
     """Keeps the words of whichever conversation is open. A disk that takes nothing is said once."""
 
@@ -82,8 +77,8 @@ class Drafts:
         # Not before: what is kept is to have what was restored in it.
         self._keeper = keeper
         # loom was killed between storing the message and forgetting that it was being written.
-        said = [without_files(turn.content or "") for turn in turns if turn.role == "user"]
-        return joined(*(text for text in texts if said[-1:] != [text.strip()]))
+        said = [typed.spelled for typed in map(typed_in, turns) if typed is not None]
+        return joined(*(text for text in texts if said[-1:] != [text.rstrip()]))
 
     async def keep(self, session_id: str | None, *texts: str) -> None:
         """Keep these texts as what is being written in the open conversation."""
@@ -95,6 +90,12 @@ class Drafts:
             if not self._failed:
                 self._failed = True
                 self._warn(f"What you write cannot be kept on the disk until it is sent: {error.strerror or error}.")
+
+    async def hand_on(self, session_id: str, text: str) -> None:
+        """Leave this text to be found when the session is opened. Raises OSError."""
+        words = self._unsent.at(place_of(session_id, self._workspace))
+        await asyncio.to_thread(words.keep, text)
+        await asyncio.to_thread(words.release)
 
     def keep_soon(self, keep: Callable[[], Awaitable[None]]) -> None:
         """Call `keep` KEEP_SECONDS after the first of several changes."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from textual.app import App
 
 from loom.archive.errors import LeaseHeld
+from loom.archive.leases import Holder
 from loom.archive.unsent import Unsent
 from loom.config import Settings
 from loom.cowork.events import Event, QueueChanged
@@ -18,9 +19,9 @@ from loom.tui.choices import NewSession, OpenSession
 from loom.tui.drafts import Drafts
 from loom.tui.opening import Opener
 from loom.tui.origin import origin_of
+from loom.tui.places import begun_in_words, is_gone
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.held import Held, HeldScreen
-from loom.tui.screens.trust import TrustScreen
 from loom.tui.view import View, keep_view, load_view
 
 if TYPE_CHECKING:
@@ -52,12 +53,16 @@ class Stage:
         self._wanted = wanted_model
         self._trust_project = trust_project
         self._clock = clock
-        self._asked = False
         self._view = View()
         self._drafts = Drafts(Unsent(locations.unsent), str(workspace), lambda words: self.chat.say(words, "warning"))
         self.chat = ChatScreen(workspace, clock=clock)
         self.session: CoworkSession | None = None
         """None before the first one is opened, and between two."""
+
+    @property
+    def in_memory_only(self) -> tuple[str, ...]:
+        """What of the open conversation is on no disk."""
+        return self.session.in_memory_only if self.session is not None else ()
 
     async def load_view(self) -> None:
         """Let the first screen look as it was left the last time."""
@@ -72,13 +77,57 @@ class Stage:
     def shows(self, target: Target) -> bool:
         """Whether the open conversation is this one, open for as much."""
         session = self.session
-        if session is None or not isinstance(target, OpenSession) or target.session_id != session.session_id:
+        if session is None or session.taken or not isinstance(target, OpenSession):
+            return False
+        if target.session_id != session.session_id:
             return False
         return target.read_only or not session.read_only
+
+    async def ask_about_taken(self, bench: Workbench) -> Held:
+        """What is to be done about the open session, which another loom took over; `BACK` when that is not so."""
+        session = self.session.session if self.session is not None and self.session.taken else None
+        if session is None:
+            return Held.BACK
+        holder = await bench.store.get_lease_holder(session.id)
+        return await self._app.push_screen_wait(HeldScreen(session.title, holder, taken=True, clock=self._clock))
+
+    async def go_on(self, bench: Workbench, held: Held) -> None:
+        """Do that about the open session, which another loom took over: read it, fork it or take it back. Raises an
+        ArchiveError; then it stays as it is."""
+        session = self.session
+        if session is None or session.session_id is None:
+            return
+        # What ran comes to its end first, and gives back the words that could not be sent.
+        await session.close()
+        match held:
+            case Held.READ:
+                await self.open(bench, OpenSession(session.session_id, read_only=True))
+            case Held.TAKE_OVER:
+                await bench.store.acquire_lease(session.session_id, take_over=True)
+                await self.open(bench, OpenSession(session.session_id))
+            case Held.FORK:
+                await self._go_on_in(bench, await session.fork_here())
+            case _:
+                pass
+
+    async def _go_on_in(self, bench: Workbench, session_id: str) -> None:
+        """Open this session with the words that were being written in the one that is open."""
+        chat = self.chat
+        words = chat.take_draft()
+        try:
+            # First in the new place, then away from the old one: an end in between costs nothing.
+            await self._drafts.hand_on(session_id, words)
+            await self.open(bench, OpenSession(session_id))
+        except BaseException:
+            chat.restore_draft(words)
+            raise
 
     async def open(self, bench: Workbench, target: Target) -> bool:
         """Show this session in the place of the one that is open; False when the person went back instead. Raises an
         ArchiveError."""
+        if self.session is not None and self.session.taken:
+            # It has nothing to give up later that this one may have got meanwhile.
+            await self.session.close()
         chat = self.chat if self.session is None else ChatScreen(self._workspace, clock=self._clock)
         opener = Opener(
             bench,
@@ -102,10 +151,11 @@ class Stage:
         await self._restore_draft(session, chat)
         if origin := await origin_of(bench.store, session.session):
             chat.say_origin(origin)
-        await chat.attach(session, wanted.turn if wanted is not None else None)
+        await chat.attach(session, wanted.turn if wanted is not None else None, note=await self._place(session))
         if wanted is not None and wanted.read_only:
             chat.say("Open to read only. /sessions lists it, to go on with it.")
-        await self._ask_about_project(session)
+        if not session.read_only and session.beside.standing == "unasked":
+            chat.ask_about_project(session.beside.project)
         return True
 
     def _hear(self, chat: ChatScreen, event: Event) -> None:
@@ -113,18 +163,16 @@ class Stage:
         if isinstance(event, QueueChanged) and chat is self.chat:
             self.draft_changed()
 
-    async def _ask_about_project(self, session: CoworkSession) -> None:
-        """Once in the life of the program, unless it was answered before: may the model read the project's
-        instructions?"""
-        if self._asked or session.read_only or session.beside.standing != "unasked":
-            return
-        self._asked = True
-        answer = await self._app.push_screen_wait(TrustScreen(session.beside.project, clock=self._clock))
-        if answer != "later":
-            await session.beside.decide(answer)
+    async def _place(self, session: CoworkSession) -> str:
+        """What is to be known of the folder that the session was begun in; empty when it is this one."""
+        if not session.begun_in:
+            return ""
+        gone = await asyncio.to_thread(is_gone, session.begun_in)
+        return begun_in_words(session.begun_in, str(self._workspace), gone=gone, read_only=session.read_only)
 
     async def _ask_about_held(self, title: str, error: LeaseHeld) -> Held:
-        return await self._app.push_screen_wait(HeldScreen(title, error, clock=self._clock))
+        holder = Holder(error.pid, error.host, error.since)
+        return await self._app.push_screen_wait(HeldScreen(title, holder, clock=self._clock))
 
     async def _leave(self, session: CoworkSession, chat: ChatScreen) -> None:
         """Close the open session, keep its draft, and put another chat screen in its place."""

@@ -53,6 +53,17 @@ async def test_a_check_runs_beside_a_writer_and_names_who_holds_a_session(
     assert await store.append_turn(session, "assistant", "goes on") == 2
 
 
+async def test_an_index_that_is_behind_is_not_called_in_order(archive_path: Path) -> None:
+    await _filled(archive_path)
+    reindex(archive_path)
+    assert check(archive_path).standing == {}
+    with closing(connect(archive_path)) as connection:
+        connection.execute("UPDATE search_progress SET watermark = watermark - 3")
+    report = check(archive_path, quick=True)
+    assert report.sound and report.standing == {"index": "behind"}
+    assert any("is behind" in remark for remark in report.remarks)
+
+
 async def test_the_first_changed_text_is_named_by_session_and_turn(archive_path: Path) -> None:
     reference = await _filled(archive_path)
     for number in (17, 23):

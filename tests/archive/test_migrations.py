@@ -140,6 +140,14 @@ async def test_every_older_version_is_brought_up_to_date(archive_path: Path, ver
         assert pragma(old, "user_version") == version
 
 
+@pytest.mark.parametrize("version", range(1, len(MIGRATIONS)))
+def test_an_older_version_is_checked_as_it_is(archive_path: Path, version: int) -> None:
+    make_older(archive_path, version, {"kept": _talk("kept")[:4]})
+    assert check(archive_path).sound, check(archive_path).findings
+    with closing(connect(archive_path)) as connection:
+        assert pragma(connection, "user_version") == version
+
+
 async def test_an_older_version_and_the_present_one_end_in_the_same_schema(tmp_path: Path) -> None:
     schemas = []
     for version in range(1, len(MIGRATIONS) + 1):

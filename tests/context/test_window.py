@@ -388,7 +388,7 @@ class TestMarks:
 happenings = st.lists(
     st.tuples(
         st.sampled_from(
-            ["ask", "ask", "answer", "call", "result", "call", "result", "orphan", "note", "report", "overflow"]
+            ["ask", "ask", "run", "answer", "call", "result", "call", "result", "orphan", "note", "report", "overflow"]
         ),
         st.integers(1, 500) | st.integers(500, 16_000),
     ),
@@ -405,6 +405,10 @@ def play(events: list[tuple[str, int]], window: Window, rows: Rows) -> list[tupl
         if what == "ask":
             wish, open_call = f"wish {at} " + "x " * (size // 2), ""
             window.add(rows.ask(wish))
+        elif what == "run":
+            wish, open_call = f"make {at}", ""
+            window.add(rows.run(wish, "out\n" * size))
+            continue
         elif what == "answer":
             window.add(rows.answer(f"answer {at} " + "y" * (size // 4)))
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from loom.cowork.events import (
     Outcome,
     QueueChanged,
     SaveFailed,
+    TakenOver,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -25,12 +27,17 @@ from loom.cowork.events import (
     TurnStored,
     WindowTrimmed,
 )
+from loom.cowork.project import Project, ProjectFile
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.tools.outcome import Preview
+from loom.tui.passing import Passing
 from loom.tui.widgets.composer import Composer
+from loom.tui.widgets.said_line import SaidLine
+from tests.support.clock import Clock
 from tests.support.turns import call_turn, result_turn, session_record, turn
 from tests.tui.conftest import ChatApp
+from tests.tui.test_state_panel import FULL
 
 Compare = Callable[..., bool]
 DIFF = """\
@@ -245,3 +252,55 @@ def test_hostile_text(snap_compare: Compare) -> None:
     )
     app = ChatApp(session=session_record(title=HOSTILE, reference="[/foo]"))
     assert snap_compare(app, terminal_size=(110, 50), run_before=told(*events))
+
+
+def with_a_full_state() -> ChatApp:
+    app = ChatApp()
+    app.service.state = FULL
+    return app
+
+
+def test_state_beside_the_conversation(snap_compare: Compare) -> None:
+    assert snap_compare(with_a_full_state(), terminal_size=(120, 40), press=["tab", "down"])
+
+
+def test_state_narrow(snap_compare: Compare) -> None:
+    assert snap_compare(with_a_full_state(), terminal_size=(60, 24), press=["ctrl+s", "tab"])
+
+
+TAKEN = (
+    ExchangeStarted(2),
+    TurnStored(turn(5, "user", "Go on.", exchange=2)),
+    TextDelta("The first half of an ans"),
+    TakenOver(),
+    ExchangeEnded(2, Outcome.FAILED, "Another loom took this session over: nothing more is stored here."),
+)
+
+
+@pytest.mark.parametrize("size", [(60, 20), (100, 30)], ids=["low", "usual"])
+def test_taken_over(snap_compare: Compare, app: ChatApp, size: tuple[int, int]) -> None:
+    app.service.taken = True
+    told_so = told(*TAKEN)
+
+    async def half_written(pilot: Pilot[Any]) -> None:
+        app.chat.query_one(Composer).put("half a thought")
+        await told_so(pilot)
+
+    assert snap_compare(app, terminal_size=size, run_before=half_written)
+
+
+def test_said_in_passing_over_an_open_question(snap_compare: Compare, app: ChatApp) -> None:
+    app._passing = Passing(Clock())
+    project = Project(Path("/home/ada/src/shop"), (ProjectFile("AGENTS.md", "Use tabs.", 9, "d"),))
+
+    async def said(pilot: Pilot[Any]) -> None:
+        app.chat.ask_about_project(project)
+        for _ in range(3):
+            app.chat.say("The archive could not be searched for a hint: it is busy.", "error")
+        app.chat.say("By the way.")
+        await pilot.pause()
+        while "×3" not in str(app.chat.query_one(SaidLine).content):
+            await pilot.pause()
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=(60, 20), run_before=said)

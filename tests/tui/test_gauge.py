@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loom.context.usage import Segment, WindowUsage
+from loom.context.usage import Segment, WindowUsage, short_tokens
 from loom.cowork.events import UsageChanged
-from loom.tui.widgets.gauge import Level, gauge_cells, gauge_line, gauge_text, next_level, short_tokens
+from loom.tui.widgets.gauge import Level, gauge_cells, gauge_line, gauge_text, next_level
 from tests.tui.conftest import ChatApp
 
 

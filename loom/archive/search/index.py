@@ -10,6 +10,7 @@ from importlib.resources import files
 from loom.archive.migrations import statements
 from loom.archive.search.document import COLUMNS, FINDABLE, PART_MARK, Entry, TurnRow, entry_of, place_of
 from loom.archive.search.marks import ROLES, role_facet
+from loom.archive.search.words import without_lines
 from loom.archive.transactions import transaction
 
 VERSION = 7
@@ -190,7 +191,7 @@ def _write(connection: sqlite3.Connection, entries: list[tuple[TurnRow, Entry]])
             "INSERT INTO search_terms (rowid, words, parts, names, facets) VALUES (?, ?, ?, ?, ?)",
             (place, *_columns(entry)),
         )
-        for name in entry.terms.names:
+        for name in without_lines(entry.terms.names):
             _add_name(connection, name)
 
 
@@ -242,7 +243,7 @@ def forget(connection: sqlite3.Connection, session_id: str) -> None:
             " VALUES ('delete', ?, ?, ?, ?, ?)",
             (entry.place, *_columns(entry)),
         )
-        names.update(entry.terms.names)
+        names.update(without_lines(entry.terms.names))
     connection.execute(
         "DELETE FROM search_marks WHERE place BETWEEN ? AND ?", (place_of(key, 0), place_of(key + 1, 0) - 1)
     )

@@ -19,7 +19,7 @@ from textual.widgets import Footer, Input, Static
 from loom.archive.errors import ArchiveDamaged
 from loom.archive.records import SearchHit, SearchPage, Turn
 from loom.errors import LoomError
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.age import utc_now
 from loom.tui.choices import ArchiveResult, ForkAt, JumpTo, PinTurn
 from loom.tui.filter_completion import FILTERS, Choice, Typed, asked_by, choices_for
@@ -242,7 +242,7 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         if page is not None:
             count = len(page.hits)
             found = f"{count}{'+' if count >= MOST_HITS else ''} hit{'' if count == 1 else 's'}"
-            right = f"{found} · {page.searched_turns:,} turns · {page.elapsed_ms:.0f} ms"
+            right = f"{found} · {plural(page.searched_turns, 'turn')} · {page.elapsed_ms:.0f} ms"
         self.query_one(TitleLine).show(Content.styled("Archive", "bold"), Content.styled(right, "$foreground-muted"))
 
     def _say(self, text: str, *, error: bool = False) -> None:
@@ -370,7 +370,7 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         if (hit := self._hit) is not None and (turn := await self._turn(hit)) is not None:
             text = turn_text(turn)
             self.app.copy_to_clipboard(text)
-            self.notify(f"T{turn.turn_number} copied, {len(text):,} characters.", markup=False, timeout=2)
+            self.notify(f"T{turn.turn_number} copied, {plural(len(text), 'character')}.", markup=False, timeout=2)
 
     @work(exclusive=True, group="view")
     async def action_view(self) -> None:

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loom.cowork import events as ev
-from loom.tui.screens.chat_frame import Severity
+from loom.tui.passing import Severity
 from loom.tui.screens.chat_pages import PagedScreen
 from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.gauge import Gauge
-from loom.tui.widgets.line import ErrorBlock, NoticeBar, ReceiptLine
+from loom.tui.widgets.line import ErrorBlock, ReceiptLine
+from loom.tui.widgets.notice_bar import Notice
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
 from loom.tui.widgets.welcome import Welcome
 
 SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning"}
+
+
+TAKEN_WORDS = (
+    "Another loom took this session over. Whatever ran here was stopped; nothing more is stored.\n"
+    "Ctrl+T: follow it, fork and go on, take it back, or leave. What you write is kept."
+)
 
 
 class EventDrawing:
@@ -28,6 +35,9 @@ class EventDrawing:
     async def draw(self, event: ev.Event) -> None:
         screen = self._screen
         transcript = screen.query_one(Transcript)
+        follows = screen.service is not None and screen.service.read_only
+        if transcript.newer_dropped and follows and isinstance(event, ev.TurnStored | ev.ToolFinished):
+            return  # the person reads far up; what is newer is loaded on the way down
         if transcript.newer_dropped and isinstance(event, ev.TurnStored | ev.ToolStarted):
             await screen.show_newest()
         if await transcript.draw(event, self._clock()):
@@ -71,8 +81,11 @@ class EventDrawing:
                     screen.say(text, SEVERITIES.get(severity, "information"))
             case ev.SaveFailed(what, todo):
                 words = f"Not saved: {what} {todo}".rstrip()
-                screen.query_one(NoticeBar).show_notice(f"{words}\nThe text is kept. Ctrl+R writes it again.")
-                screen.refresh_bindings()
+                screen.stand(Notice.UNSAVED, f"{words}\nThe text is kept. Ctrl+R writes it again.")
+            case ev.TakenOver():
+                screen.stand(Notice.TAKEN, TAKEN_WORDS)
+                screen.take_waiting_back()
+                screen.show_info()
 
     def _welcome_says(self, text: str) -> bool:
         """Whether the welcome stands there and says this already."""
@@ -86,7 +99,10 @@ class EventDrawing:
         screen.query_one(StatusLine).stop()
         transcript = screen.query_one(Transcript)
         await transcript.end_exchange(complete=event.outcome is ev.Outcome.COMPLETE)
-        if event.outcome is ev.Outcome.FAILED and event.error:
+        if screen.service is not None and screen.service.taken:
+            # It is said already, above the composer. A message that was being sent is the person's again.
+            screen.take_waiting_back()
+        elif event.outcome is ev.Outcome.FAILED and event.error:
             await transcript.add_line(ErrorBlock(event.error))
         elif event.outcome is ev.Outcome.INTERRUPTED and not transcript.shows_interruption:
             await transcript.add_line(ReceiptLine("Interrupted. What had arrived is kept."))

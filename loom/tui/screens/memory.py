@@ -11,12 +11,12 @@ from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
 from loom.errors import LoomError
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.editing import Edited, TextKept, edit
+from loom.tui.screens.sheet import TextSheet
 from loom.tui.service import ChatService
 from loom.tui.widgets.text_view import TextView
 
@@ -25,18 +25,9 @@ KEPT_SECONDS = 86_400.0
 """An error that names where lost words lie stands until it is clicked away, or for a day."""
 
 
-class MemoryScreen(ModalScreen[None]):
+class MemoryScreen(TextSheet):
     """MEMORY.md of the workspace. What is replaced stays in the folder beside it."""
 
-    DEFAULT_CSS = """
-    MemoryScreen {
-        align: center middle;
-        & > Vertical { width: 96%; height: 92%; background: $surface; border: round $primary; padding: 0 1; }
-        & .title { text-style: bold; height: auto; max-height: 2; margin-bottom: 1; }
-        & TextView { height: 1fr; }
-    }
-    """
-    AUTO_FOCUS = "TextView"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", "Edit", tooltip="Edit it in $EDITOR"),
         Binding("u", "undo", "Undo", tooltip="Take the newest change back"),
@@ -55,7 +46,7 @@ class MemoryScreen(ModalScreen[None]):
             yield Footer(show_command_palette=False)
 
     def _title(self) -> Content:
-        size = f"{len(self._content):,} bytes" if self._content else "empty"
+        size = f"{plural(len(self._content), 'byte')}" if self._content else "empty"
         return Content(show_line(f"{NAME}, what the model noted about this workspace ({size})", 160))
 
     def _text(self) -> str:

@@ -17,7 +17,7 @@ from textual.widgets import Footer, Static
 
 from loom.archive.records import RequestLine
 from loom.context.compare import compare
-from loom.context.seen import SeenRequest, Standing
+from loom.context.seen import SeenRequest, Standing, counting_words
 from loom.cowork.past_requests import PastRequests, find_request
 from loom.errors import LoomError
 from loom.text import show_line
@@ -219,10 +219,9 @@ class PastRequestScreen(Screen[None]):
             f"T{max((last for _, last in seen.turns), default=0)}",
             f"{when} UTC",
             show_line(seen.model_name, 60),
-            f"{seen.tokens:,} of {seen.window:,} tokens",
+            f"{seen.about}{seen.tokens:,} of {seen.window:,} tokens",
+            counting_words(seen),
         ]
-        if seen.reported_tokens is not None:
-            facts.append(f"the provider counted {seen.reported_tokens:,}")
         if seen.reported_tokens and seen.cache_read_tokens is not None:
             facts.append(f"{seen.cache_read_tokens / seen.reported_tokens:.0%} from its cache")
         if before is not None:

@@ -17,7 +17,7 @@ from loom.state.model import MAX_PINS, Pin
 from loom.text import show_line
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.service import ChatService
-from loom.tui.turn_text import turn_heading, turn_text
+from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
 from loom.tui.widgets.line import split_line, turn_label
 from loom.tui.widgets.row_list import RowList
 
@@ -96,7 +96,8 @@ class PinsScreen(ModalScreen[None]):
         if found is None:
             self.app.push_screen(WholeTextScreen(turn_label(pin.turn), pin.text))
         else:
-            self.app.push_screen(WholeTextScreen(turn_heading(found), turn_text(found)))
+            whole = WholeTextScreen(turn_heading(found), turn_text(found), verbatim=verbatim_calls(found))
+            self.app.push_screen(whole)
 
     @work(exclusive=True, group="unpin", exit_on_error=False)
     async def action_unpin(self) -> None:

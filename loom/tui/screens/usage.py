@@ -121,7 +121,7 @@ class UsageScreen(Screen[None]):
             "summary": summary_content(report),
             "grid": grid_content(usage, 20 if beside else min(30, width // 2)),
             "table": table_content(usage, width - 48 if beside else width),
-            "course": reading if self._reading else course_content(report.requests, width, PICTURE),
+            "course": reading if self._reading else course_content(report.requests, width, PICTURE, now=usage),
             "cache": Content() if self._reading else cache_content(report.requests, width),
             "outlook": outlook_content(report.outlook),
             "exchanges": exchanges_content(report.exchanges, width),

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from loom.context.usage import Segment, WindowUsage
+from loom.context.usage import Segment, WindowUsage, short_tokens
 
 WARN_AT = 70.0
 CRITICAL_AT = 90.0
@@ -89,17 +89,6 @@ def _share(sizes: list[int], total: int, cells: int) -> list[int]:
     while sum(counts) < cells:
         counts[max(range(len(counts)), key=lambda i: exact[i] - counts[i])] += 1
     return counts
-
-
-def short_tokens(tokens: int) -> str:
-    """`812`, `8.4k`, `84k`, `1.2M`."""
-    if tokens < 1_000:
-        return str(tokens)
-    if tokens < 9_950:
-        return f"{tokens / 1_000:.1f}k".replace(".0k", "k")
-    if tokens < 999_500:
-        return f"{tokens / 1_000:.0f}k"
-    return f"{tokens / 1_000_000:.1f}M".replace(".0M", "M")
 
 
 def gauge_text(usage: WindowUsage) -> str:
