@@ -58,10 +58,11 @@ _PREFERENCE = re.compile(
 )
 _RULE = re.compile(
     r"(?:^|[.!?:]\s+|\n[-*\s]*)(?:(?:please|and|so|but|also)[ ,]+){0,2}"
-    r"(?:from now on\b|whenever i\b|make sure (?:to|you) (?:always|never)\b"
+    r"(?:from now on\b|whenever i (?:ask|say|tell|mention|request|want|write|type|paste|send|give)\b"
+    r"|make sure (?:to|you) (?:always|never)\b"
     r"|(?:always|never|do not ever|don['’]t ever) "
-    r"(?!(?:mind|again|ever|a|an|the|in|been|had|have|was|is|were|are|so|such|knew|thought|said|seen|saw|felt|got|made"
-    r"|did|went|too|that|this|my|i|we|you|he|she|it|they)\b|\w+(?:ed|ing)\b)[a-z]+\b)",
+    r"(?!(?:mind|again|ever|a|an|the|in|been|had|have|was|is|were|are|so|such|knew|thought|said|seen|saw|heard|felt|found|got|made"
+    r"|met|took|came|did|went|too|that|this|my|i|we|you|he|she|it|they)\b|\w+(?:ed|ing)\b)[a-z]+\b)",
     re.IGNORECASE,
 )
 _REACTION = re.compile(
