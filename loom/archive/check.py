@@ -21,6 +21,7 @@ from loom.archive.faults import RECOVER
 from loom.archive.leases import Leases
 from loom.archive.migrations import MIGRATIONS
 from loom.archive.mounts import find_mount
+from loom.text import plural
 
 LOW_SPACE = 200_000_000
 """Bytes. With less, a checkpoint of a long log may not fit any more."""
@@ -203,7 +204,9 @@ class _Check:
             if begins is not None and session in chains and chains[session].begins != begins.get(session):
                 self._found("numbering", f"Session {reference}: its exchanges begin elsewhere than it says.", RECOVER)
             if count and session not in chains:
-                self._found("numbering", f"Session {reference} should have {count} turns and has none.", RECOVER)
+                self._found(
+                    "numbering", f"Session {reference} should have {plural(count, 'turn')} and has none.", RECOVER
+                )
         self._checked += ["chain", "numbering"]
 
     def _index(self, connection: sqlite3.Connection) -> None:
@@ -241,7 +244,7 @@ class _Check:
             (mark,),
         ).fetchone()[0]
         if missing:
-            self._found("index", f"{missing} turns are missing in the full-text index.", _REINDEX)
+            self._found("index", f"The full-text index lacks {plural(missing, 'turn')}.", _REINDEX)
         elif not sound:
             self._found("index", "The full-text index is damaged; no turn is.", _REINDEX)
 
@@ -328,7 +331,9 @@ def _judge(reference: str, chain: Chain, count: int, exchanges: int) -> Iterator
         )
     elif exchanges != chain.exchange:
         yield Finding(
-            "numbering", f"Session {reference} should have {exchanges} exchanges and has {chain.exchange}.", RECOVER
+            "numbering",
+            f"Session {reference} should have {plural(exchanges, 'exchange')} and has {chain.exchange}.",
+            RECOVER,
         )
 
 

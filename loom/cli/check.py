@@ -12,7 +12,7 @@ from loom.cli.output import write_line
 from loom.cli.progress import shown_progress
 from loom.errors import LoomError
 from loom.locations import find_locations
-from loom.text import show_line
+from loom.text import plural, show_line
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -27,7 +27,7 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.reindex:
         with shown_progress() as progress:
             turns = reindex(archive, progress)
-        write_line(f"The full-text index was made anew from {turns:,} turns.")
+        write_line(f"The full-text index was made anew from {plural(turns, 'turn')}.")
     with shown_progress() as progress:
         report = check(archive, quick=parsed.quick, progress=progress)
     write_line(_as_json(report) if parsed.json else _as_text(report))
@@ -36,7 +36,9 @@ def run(parsed: argparse.Namespace) -> int:
 
 def _as_text(report: CheckReport) -> str:
     size = f"{report.size / 1_000_000:.1f} MB"
-    counted = "" if report.turns is None else f"{report.sessions:,} sessions, {report.turns:,} turns, "
+    counted = (
+        "" if report.turns is None else f"{plural(report.sessions or 0, 'session')}, {plural(report.turns, 'turn')}, "
+    )
     lines = [f"{report.path}: {counted}{size}"]
     wrong = {finding.part for finding in report.findings}
     said = {**report.standing, **dict.fromkeys(wrong, "WRONG")}

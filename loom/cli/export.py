@@ -15,6 +15,7 @@ from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.interchange.export import export_session, render
 from loom.locations import Locations, find_locations
+from loom.text import plural
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -32,7 +33,7 @@ def run(parsed: argparse.Namespace) -> int:
     path = export_session(
         Path(parsed.file), session, turns, locations=locations, form=parsed.format, force=parsed.force
     )
-    say(f"loom: {session.turn_count} turns written to {path}")
+    say(f"loom: {plural(session.turn_count, 'turn')} written to {path}")
     return 0
 
 

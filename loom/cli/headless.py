@@ -35,7 +35,7 @@ from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.choosing import choose_model
-from loom.text import show, show_line
+from loom.text import plural, show, show_line
 
 _TURN_COLUMNS = (
     "turn_number",
@@ -63,7 +63,17 @@ def run_prompt(locations: Locations, settings: Settings, workspace: Path, parsed
     printer = _JsonPrinter() if parsed.output == "json" else _TextPrinter()
     allowed: set[str] = _ALLOWED[parsed.allow]
     return asyncio.run(
-        _run(locations, settings, workspace, parsed.resume, prompt, printer, allowed, trust_project=parsed.trust)
+        _run(
+            locations,
+            settings,
+            workspace,
+            parsed.resume,
+            prompt,
+            printer,
+            allowed,
+            fork=parsed.fork,
+            trust_project=parsed.trust,
+        )
     )
 
 
@@ -76,6 +86,7 @@ async def _run(
     printer: _Printer,
     allowed: set[str],
     *,
+    fork: bool,
     trust_project: bool,
 ) -> int:
     workbench = await Workbench.open(locations, settings)
@@ -87,10 +98,10 @@ async def _run(
         try:
             if resume is not None:
                 found = await workbench.store.resolve_reference(resume, str(workspace))
-                await session.resume(found.id)
+                await session.resume(await workbench.store.fork_session(found.id) if fork else found.id)
             if session.begun_in:
                 words = f"loom: written in {session.begun_in}; commands and edits go to {workspace}."
-                print(show_line(words, 9_000), file=sys.stderr)
+                say(show_line(words, 9_000))
             await session.prepare()
             if session.problem is not None:
                 raise session.problem
@@ -196,7 +207,7 @@ class _TextPrinter:
     def end(self, session: CoworkSession, ended: ExchangeEnded, denied: Sequence[str]) -> None:
         self._break()
         if denied:
-            calls = f"{len(denied)} call{'' if len(denied) == 1 else 's'}"
+            calls = plural(len(denied), "call")
             tools = ", ".join(dict.fromkeys(denied))
             self._aside(f"loom: {calls} not allowed ({tools}); --allow edits, commands or all lets such calls run")
         if ended.error:

@@ -112,6 +112,11 @@ def _add_cowork(commands: _Commands[argparse.ArgumentParser]) -> None:
         help="go on with a session: its reference, a unique beginning of it, or its place in the list "
         "(0 is the newest, and the default)",
     )
+    parser.add_argument(
+        "--fork",
+        action="store_true",
+        help="with --resume: go on in a new session that begins with all turns of that one, which stays as it is",
+    )
     parser.add_argument("-p", "--prompt", metavar="TEXT", help="one exchange without a screen; `-` reads stdin")
     parser.add_argument("--output", choices=["text", "json"], default="text", help="what -p prints (default: text)")
     parser.add_argument(

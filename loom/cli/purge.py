@@ -14,7 +14,7 @@ from loom.cli.turn_numbers import named_turns
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import Locations, find_locations
-from loom.text import show_line
+from loom.text import plural, show_line
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -44,7 +44,8 @@ def _agreed(session: Session) -> bool:
     if not sys.stdin.isatty():
         raise LoomError("A purge cannot be undone, and there is no terminal to ask on.", "Say --yes.")
     title = show_line(session.title or "untitled", 60)
-    write_line(f"{session.reference}  {title}  ({session.turn_count} turns, {show_line(session.workspace_path, 80)})")
+    place = show_line(session.workspace_path, 80)
+    write_line(f"{session.reference}  {title}  ({plural(session.turn_count, 'turn')}, {place})")
     write_line("Every turn of it will be gone, from the archive and from its backups, and cannot be brought back.")
     # The reference and not a y: a purge is not confirmed by habit.
     try:
@@ -55,7 +56,7 @@ def _agreed(session: Session) -> bool:
 
 def _told(session: Session, purged: Purged) -> str:
     where = f" and from {len(purged.backups)} backups" if purged.backups else ""
-    lines = [f"{session.reference}: {purged.turns:,} turns purged from the archive{where}."]
+    lines = [f"{session.reference}: {plural(purged.turns, 'turn')} purged from the archive{where}."]
     if purged.damaged:
         lines.append(
             f"damaged: {named_turns(purged.damaged)} held something else than what was stored. They are gone too, but"
@@ -67,6 +68,7 @@ def _told(session: Session, purged: Purged) -> str:
         lines += [f"still there: {left.path}: {left.why}" for left in purged.left]
     else:
         lines.append(
-            f"{purged.files} files were searched for {purged.samples:,} pieces of the text: nothing is left of it."
+            f"{plural(purged.files, 'file')} searched for {plural(purged.samples, 'piece')} of the text: "
+            "nothing is left of it."
         )
     return "\n".join(lines)

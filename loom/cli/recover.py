@@ -10,7 +10,7 @@ from loom.archive.salvage import recover
 from loom.cli.output import write_line
 from loom.cli.progress import shown_progress
 from loom.cli.turn_numbers import named_turns
-from loom.text import show_line
+from loom.text import plural, show_line
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -23,7 +23,8 @@ def run(parsed: argparse.Namespace) -> int:
         recovered = recover(damaged, target, progress)
     by_pages = recovered.turns - recovered.read_by_database
     how = f" ({by_pages:,} of them from pages that the database could not read)" if by_pages else ""
-    write_line(f"{recovered.path}: {recovered.turns:,} turns of {recovered.sessions:,} sessions recovered{how}")
+    held = f"{plural(recovered.turns, 'turn')} of {plural(recovered.sessions, 'session')}"
+    write_line(f"{recovered.path}: {held} recovered{how}")
     for loss in recovered.losses:
         write_line(show_line(f"session {loss.reference}: {_told(loss)}", 500))
     write_line(f"{damaged} was not touched. To go on with what was recovered, put it in the archive's place.")

@@ -17,7 +17,7 @@ from loom.cli.reading import opened
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import Locations, find_locations
-from loom.text import show, show_line, storable
+from loom.text import plural, show, show_line, storable
 
 EXIT_NOTHING_FOUND = 1
 MAX_LIMIT = 1_000
@@ -53,7 +53,7 @@ def run(parsed: argparse.Namespace) -> int:
             " while loom runs; `loom check --reindex` makes it now."
         )
     if not page.hits:
-        say(f"loom: nothing found in {page.searched_turns:,} turns")
+        say(f"loom: nothing found in {plural(page.searched_turns, 'turn')}")
         return EXIT_NOTHING_FOUND
     return 0
 

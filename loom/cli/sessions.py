@@ -13,7 +13,7 @@ from loom.cli.reading import opened
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import find_locations
-from loom.text import show_line
+from loom.text import plural, show_line
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -39,7 +39,8 @@ def _as_line(index: int, session: Session, *, everywhere: bool) -> str:
     when = datetime.fromisoformat(session.last_active_at).astimezone().strftime("%Y-%m-%d %H:%M")
     title = show_line(session.title or "untitled", 60)
     where = f"  {show_line(session.workspace_path, 80)}" if everywhere else ""
-    return f"[{index}] {session.reference}  {when}  {title}  ({session.turn_count} turns, {session.model_name}){where}"
+    about = f"({plural(session.turn_count, 'turn')}, {session.model_name})"
+    return f"[{index}] {session.reference}  {when}  {title}  {about}{where}"
 
 
 def _as_json(session: Session) -> str:

@@ -1,4 +1,5 @@
-"""Receipts: the line that says which turns left the window. Nothing ever leaves the archive."""
+"""Receipts: the line that says which turns left the window, and the one for those that are only shown shorter since.
+Nothing ever leaves the archive."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from dataclasses import dataclass, replace
 from loom.archive.records import NewTurn, Turn, TurnKind
 from loom.context.edges import Beginning, Ranges, cited, ranges_of
 from loom.context.measure import Count
+from loom.text import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,4 +121,4 @@ def _is_file(fact: dict[str, object]) -> bool:
 
 
 def _plural(number: int, noun: str) -> str:
-    return "" if not number else f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return plural(number, noun) if number else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from loom.archive import LeaseLost, Turn
@@ -27,6 +28,7 @@ from loom.cowork.recorder import NotSaved, Recorder
 from loom.cowork.titling import Titling
 from loom.cowork.typed import Typed
 from loom.errors import LoomError
+from loom.text import plural
 from loom.tools.mentions import Mentions
 
 if TYPE_CHECKING:
@@ -141,8 +143,11 @@ class Exchanges:
 
     async def _run(self, engine: Engine, text: str) -> None:
         prompt = await self._first_turn(lambda: self._store_prompt(text))
-        if prompt is not None:
-            await self._answer(engine, prompt)
+        if prompt is None:
+            return
+        if prompt.turn_number == 1:
+            self._titling.begin(prompt)
+        await self._answer(engine, prompt)
 
     async def _run_command(self, command: PersonCommand) -> None:
         try:
@@ -203,8 +208,6 @@ class Exchanges:
         if "@" in text:
             text = await asyncio.to_thread(self._mentions.with_files, text)
         stored = await self._recorder.store(prompt_turns(text, self._count))
-        if stored[0].turn_number == 1:
-            self._titling.begin(stored[0])
         return stored[0]
 
     async def _create_session(self) -> None:
@@ -261,7 +264,7 @@ class Exchanges:
         if not stored:
             self.start_next()
             return
-        self._listener(Notice("information", f"Saved: {len(stored)} turns."))
+        self._listener(Notice("information", f"Saved: {plural(len(stored), 'turn')}."))
         await self._settle_state()
         last = stored[-1]
         prompt = self._unanswered or (last if last.role == "user" and not last.person_command else None)
@@ -283,9 +286,13 @@ class Exchanges:
         moving.result()
 
     async def close(self) -> None:
-        """Begin no more of them, interrupt what runs and wait until what there is of it is stored."""
+        """Begin no more of them, interrupt what runs and wait until what there is of it is stored; try once more to
+        store what is on no disk."""
         self._closing = True
         await self._answering.prepared()
         if self._running is not None and not self._running.done():
             self.interrupt()
             await asyncio.wait([self._running])
+        if self._recorder.in_memory_only:
+            with suppress(NotSaved):  # announced by the recorder; the front end has the texts
+                await self._recorder.retry()

@@ -1,4 +1,4 @@
-"""Write-through: turns go to the archive first, then to the screen, and a failed write loses nothing."""
+"""How turns are stored: to the archive first, then to the screen; a failed write loses nothing."""
 
 from __future__ import annotations
 
@@ -36,6 +36,16 @@ class Recorder:
         self.unsaved: list[NewTurn] = []
         """Turns that could not be written, oldest first. While there are any, nothing else is written: turns
         are numbered in the order in which things happened."""
+        self._spooled: set[str] = set()
+        """The keys of those that are in the spool as well."""
+
+    @property
+    def in_memory_only(self) -> tuple[NewTurn, ...]:
+        """Turns that are on no disk, oldest first: what would be lost with the process. None when another loom has the
+        session: that is said elsewhere."""
+        if self._claim.taken:
+            return ()
+        return tuple(turn for turn in self.unsaved if turn.append_key not in self._spooled)
 
     async def store(self, turns: Sequence[NewTurn]) -> list[Turn]:
         """The stored rows, durable when this returns, announced in the order in which they are stored.
@@ -63,8 +73,8 @@ class Recorder:
             await self._keep(session_id, turns)
             raise NotSaved(error.what, error.todo) from error
         except ArchiveError as error:
-            await self._keep(session_id, turns)
             self._listener(SaveFailed(error.what, error.todo))
+            await self._keep(session_id, turns)
             raise NotSaved(error.what, error.todo) from error
 
     async def _keep(self, session_id: str, turns: Sequence[NewTurn]) -> None:
@@ -78,6 +88,8 @@ class Recorder:
         except ArchiveError as error:
             self._listener(SaveFailed(error.what, error.todo))
             kept = list(turns)
+        else:
+            self._spooled.update(turn.append_key for turn in kept if turn.append_key)
         self.unsaved.extend(kept)
 
     async def restore(self) -> int:
@@ -106,6 +118,7 @@ class Recorder:
                 raise
         if self.session_id is not None:
             await asyncio.to_thread(self._spool.drop, self.session_id)
+            self._spooled.clear()
         return stored
 
     async def move(self, session_id: str) -> None:

@@ -19,6 +19,7 @@ from loom.cowork.past_requests import PastRequests
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.suggesting import suggest_models
+from loom.text import plural
 from loom.tui.age import utc_now
 from loom.tui.choices import ForkAt, JumpTo, NewSession, OpenSession, PickerResult, PinTurn, Quit
 from loom.tui.commands import Call
@@ -29,6 +30,7 @@ from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.chat_commands import GoTo
 from loom.tui.screens.chat_help import chat_help
 from loom.tui.screens.choose_model import ChooseModelScreen
+from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.screens.held import Held
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
@@ -55,19 +57,21 @@ class LoomApp(LoomLook):
         *,
         wanted_model: str = "",
         resume: str | None = None,
+        fork: bool = False,
         fresh: bool = False,
         trust_project: bool = False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`wanted_model` goes before the settings. `resume` is a session reference; `fresh` starts a new session
-        without asking; otherwise the picker opens if the workspace has sessions. `trust_project` lets the model read
-        the project's instructions without asking. `clock` gives seconds, for the
-        throbber and the key guard."""
+        """`wanted_model` goes before the settings. `resume` is a session reference, to go on with or to `fork`; `fresh`
+        starts a new session without asking; otherwise the picker opens if the workspace has sessions. `trust_project`
+        lets the model read the project's instructions without asking. `clock` gives seconds, for the throbber and the
+        key guard."""
         super().__init__(settings.theme, clock=clock)
         self._locations = locations
         self._settings = settings
         self._workspace = workspace
         self._resume = resume
+        self._fork_resumed = fork
         self._fresh = fresh
         self._bench: Workbench | None = None
         self._stage = Stage(
@@ -115,7 +119,7 @@ class LoomApp(LoomLook):
                 session = await bench.store.resolve_reference(self._resume, str(self._workspace))
             except (UnknownReference, AmbiguousReference) as error:
                 return await self._pick(bench, error.what)
-            return OpenSession(session.id)
+            return OpenSession(await bench.store.fork_session(session.id) if self._fork_resumed else session.id)
         if bench.newer is None and (self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1)):
             return NewSession()
         return await self._pick(bench)
@@ -133,7 +137,19 @@ class LoomApp(LoomLook):
         return None if isinstance(picked, Quit) else await self._follow(bench, picked)
 
     async def action_quit(self) -> None:
-        """Store what runs, give the session up, close the archive, leave."""
+        """Store what runs, give the session up, close the archive, leave; asks first where something would be lost."""
+        lost = len(self._stage.in_memory_only)
+        if lost and not self._exit_code and self.is_running:
+            if not isinstance(self.screen, ConfirmScreen):
+                self.push_screen(_leaving_costs(lost, self._clock), self._quit_anyway)
+            return
+        await self._quit()
+
+    def _quit_anyway(self, yes: bool | None) -> None:
+        if yes:
+            self.run_worker(self._quit(), group="end", exit_on_error=False)
+
+    async def _quit(self) -> None:
         try:
             await self._shut()
         finally:
@@ -144,9 +160,9 @@ class LoomApp(LoomLook):
         self._exit_code = exit_code
         self._stage.chat.leaving()
         if self.is_running:
-            self.run_worker(self.action_quit(), group="end", exit_on_error=False)
+            self.run_worker(self._quit(), group="end", exit_on_error=False)
         else:
-            self.call_later(self.action_quit)
+            self.call_later(self._quit)
 
     def _look_at_terminal(self) -> None:
         if isinstance(self._driver, Terminal) and not self._driver.is_there:
@@ -174,6 +190,11 @@ class LoomApp(LoomLook):
                 await self._bench.close()
 
     @property
+    def unstored(self) -> tuple[str, ...]:
+        """What could be stored nowhere, when everything is over."""
+        return self._stage.in_memory_only
+
+    @property
     def left(self) -> Session | None:
         """The session that was open last; None when nothing was said."""
         return self._stage.session.session if self._stage.session is not None else None
@@ -199,6 +220,9 @@ class LoomApp(LoomLook):
         if bench is None or isinstance(target, Quit):
             return
         try:
+            if isinstance(target, ForkAt) and self._stage.chat.busy:
+                # A fork would be made, and not be opened.
+                raise LoomError("An exchange is running here.", "Esc interrupts it; then fork.")
             goal = await self._follow(bench, target)
             if goal is None:
                 return
@@ -208,6 +232,8 @@ class LoomApp(LoomLook):
                 return
             if self._stage.chat.busy:
                 raise LoomError("An exchange is running here.", "Esc interrupts it; then go elsewhere.")
+            if self._stage.in_memory_only:
+                raise LoomError("What was said here is on no disk yet.", "Make room, press Ctrl+R, then go elsewhere.")
             await self._stage.open(bench, goal)
         except LoomError as error:
             await self._stage.chat.show_error(str(error))
@@ -259,6 +285,11 @@ class LoomApp(LoomLook):
             self.notify(f"Forked after T{last}, the end of the exchange that T{turn_number} is in.", markup=False)
         return await bench.store.fork_session(session_id, last)
 
+    def _fork_open(self, turn_number: str) -> None:
+        session = self._stage.session
+        if session is not None and session.session_id is not None:
+            self._go(ForkAt(session.session_id, int(turn_number)))
+
     async def _pin(self, bench: Workbench, session_id: str, turn_number: int) -> None:
         turn = await bench.store.get_turn(session_id, turn_number)
         detail = await bench.store.get_session(session_id)
@@ -282,6 +313,8 @@ class LoomApp(LoomLook):
             self.push_screen(self._picker(self._bench), self.visit)
         elif event.place == "archive":
             self.push_screen(self._archive(self._bench, event.argument), self.visit)
+        elif event.place == "fork":
+            self._fork_open(event.argument)
         elif event.place == "model":
             self._choose_another()
         else:
@@ -332,7 +365,7 @@ class LoomApp(LoomLook):
             self.notify(str(error), severity="error", markup=False, timeout=15)
             return
         count = len(event.hits)
-        self.notify(f"{count:,} hit{'' if count == 1 else 's'} written to {path}", markup=False, timeout=15)
+        self.notify(f"{plural(count, 'hit')} written to {path}", markup=False, timeout=15)
 
     async def _show_usage(self, bench: Workbench) -> None:
         session = self._stage.session
@@ -342,3 +375,15 @@ class LoomApp(LoomLook):
         contents = await session.window_contents()
         past = PastRequests(bench.store, bench.counter, session.session_id) if session.session_id else None
         self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents), past))
+
+
+def _leaving_costs(turns: int, clock: Callable[[], float]) -> ConfirmScreen:
+    which = f"{plural(turns, 'turn')} {'is' if turns == 1 else 'are'}"
+    return ConfirmScreen(
+        "Leave, and lose what could not be stored?",
+        f"{which} in memory only: neither the archive nor the folder beside it could be written. Make room on the disk,"
+        " then Ctrl+R stores everything. If you leave now, the text is printed on the terminal and kept nowhere else.",
+        yes="Leave",
+        no="Stay",
+        clock=clock,
+    )

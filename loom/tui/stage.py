@@ -59,6 +59,11 @@ class Stage:
         self.session: CoworkSession | None = None
         """None before the first one is opened, and between two."""
 
+    @property
+    def in_memory_only(self) -> tuple[str, ...]:
+        """What of the open conversation is on no disk."""
+        return self.session.in_memory_only if self.session is not None else ()
+
     async def load_view(self) -> None:
         """Let the first screen look as it was left the last time."""
         self._view = await asyncio.to_thread(load_view, self._locations.view)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from loom.archive.records import Turn, TurnKind, TurnStatus
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.call_text import calls_text
 from loom.tui.widgets.line import turn_label
 
@@ -18,7 +18,7 @@ def turn_text(turn: Turn) -> str:
     if turn.tool_calls:
         said.append(calls_text(turn.tool_calls))
     if not said and turn.kind is TurnKind.FILE:
-        return f"(a file: {len(turn.part_json or ''):,} characters stored)"
+        return f"(a file: {plural(len(turn.part_json or ''), 'character')} stored)"
     return "\n".join(said) or "(nothing)"
 
 

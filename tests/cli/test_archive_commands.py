@@ -58,12 +58,12 @@ def test_backup_then_recover_gives_the_turns_back(home: Path, tmp_path: Path) ->
     copy = tmp_path / "copy.db"
     done = loom("backup", str(copy), home=home)
     assert done.returncode == 0
-    assert "1 sessions, 1 turns" in done.stdout
+    assert "1 session, 1 turn," in done.stdout
     assert loom("backup", str(copy), home=home).returncode == 2
     os.truncate(copy, copy.stat().st_size - 100)
     done = loom("recover", str(copy), home=home)
     assert done.returncode == 0, done
-    assert "1 turns of 1 sessions recovered" in done.stdout
+    assert "1 turn of 1 session recovered" in done.stdout
     assert (tmp_path / "copy-recovered.db").exists()
 
 

@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from loom.archive.records import TurnKind, TurnStatus
-from loom.config import Settings
 from loom.cowork.events import ExchangeEnded, Outcome
 from loom.cowork.workbench import Workbench
-from loom.models.choice import ModelChoice
-from loom.models.choosing import choose_model
-from tests.cowork.conftest import Start, Talk
+from tests.cowork.conftest import Start, Talk, chat
 from tests.support.provider import Call, Reply, ScriptedProvider, Text
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        yield server
-
-
-def chat() -> ModelChoice:
-    return choose_model("openai-chat:test", Settings())
-
 
 READ = Call("read_file", {"path": "README.md"})
 LIST = Call("list_directory", {})

@@ -13,8 +13,7 @@ from loom.config import Settings
 from loom.cowork.events import Compacting, ExchangeEnded, Notice, Outcome, UsageChanged, WindowTrimmed
 from loom.cowork.workbench import Workbench
 from loom.locations import Locations
-from loom.models.choosing import choose_model
-from tests.cowork.conftest import Start, Talk
+from tests.cowork.conftest import Start, Talk, chat
 from tests.support.provider import Failure, Gate, Reply, Request, ScriptedProvider, Text, server_error
 
 LONG = "We looked at the parser. " * 400
@@ -62,7 +61,7 @@ async def bench(locations: Locations, request: pytest.FixtureRequest) -> AsyncIt
 
 
 async def begin(start: Start) -> Talk:
-    return await start(choice=choose_model("openai-chat:test", SETTINGS))
+    return await start(choice=chat(SETTINGS))
 
 
 async def until(talk: Talk, done: Callable[[], bool]) -> None:
@@ -225,7 +224,7 @@ async def test_what_was_uncompacted_stays_after_a_resume_too(
     await talk.session.uncompact()
     asked, session_id = len(model.asked), talk.session.session_id
     await talk.session.close()
-    again = await start(resume=session_id, choice=choose_model("openai-chat:test", SETTINGS))
+    again = await start(resume=session_id, choice=chat(SETTINGS))
     await again.say("And now?")
     assert len(model.asked) == asked and "Wish 0:" in str(provider.requests[-1].messages)
 

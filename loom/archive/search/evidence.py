@@ -84,7 +84,11 @@ def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
     rarity = _Rarity(postings.turns)
     names = [match for name in query.names for match in _name_matches(name, postings, rarity)]
     known = {stem for name in names if name.strengths for stem in words_of(name.key)}
-    matches = [_term_match(term, postings, rarity, within_name=term.stem in known) for term in query.terms]
+    inner = {stem for name in query.names for stem in words_of(name)}
+    matches = [
+        _term_match(term, postings, rarity, within_name=term.stem in known, may_be_mistyped=term.stem not in inner)
+        for term in query.terms
+    ]
     if query.is_question and postings.turns <= MAX_RELATED_SCOPE:
         each = MAX_RELATED // max(1, len(matches))
         matches = [_with_related(match, each, postings, rarity) for match in matches]
@@ -130,14 +134,16 @@ class _Rarity:
         return math.log(1 + (max(self._turns, count) - count + 0.5) / (count + 0.5))
 
 
-def _term_match(term: Term, postings: Postings, rarity: _Rarity, *, within_name: bool) -> Match:
+def _term_match(term: Term, postings: Postings, rarity: _Rarity, *, within_name: bool, may_be_mistyped: bool) -> Match:
+    """The turns with a word. One that is nowhere is looked for as the beginning or the inside of others, and as
+    mistyped, unless the query has it inside a name: then that was."""
     strengths = dict.fromkeys(postings.places("parts", term.stem), PART)
     strengths.update(dict.fromkeys(postings.places("words", term.stem), 1.0))
     if not strengths and len(term.word) >= 3:
         strengths = dict.fromkeys(postings.with_prefix("parts", term.word), PREFIX * PART)
         strengths.update(dict.fromkeys(postings.with_prefix("words", term.word), PREFIX))
         _add_names(strengths, postings, dict.fromkeys(postings.names_with(term.word), INNER))
-    if not strengths:
+    if not strengths and may_be_mistyped:
         _add_names(strengths, postings, _mistyped(term.word, postings))
     weight = rarity.of(strengths, postings.turns_with(term.stem)) * (WITHIN_NAME if within_name else 1)
     return Match(term.stem, weight, strengths, literal=False, within_name=within_name)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import NamedTuple
 
 from loom.archive.search.document import PART_MARK, Entry
@@ -19,7 +20,7 @@ from loom.archive.search.names import Names
 from loom.archive.search.scope import Scope
 from loom.archive.search.tail import Column, Tail
 
-BUDGET = 16_000
+BUDGET = 12_000
 """Postings that the words of a query may read in all; half a microsecond each, and as much to rank them."""
 FIRST = 1_000
 """Postings that each term may read, whatever the others take, or its share of a third of the budget, if that is less;
@@ -29,18 +30,22 @@ SUPPLEMENT = 2_000
 """Postings of a common term that are read for each of the reasons given above."""
 MAX_SUPPLEMENTED = 4
 """Common terms, the rarest of them, for which that is done: the others say little."""
-MAX_ANCHORS = 4_000
-"""Turns with rare terms in which common ones are looked for."""
+MAX_ANCHORS, MAX_ANCHOR_TERMS = 4_000, 8
+"""Turns with rare terms in which common ones are looked for, and how many terms these are: each that is added makes
+every step through the common one's turns longer."""
+ENOUGH_RARE = 6
+"""Rare words that make a query: a pasted text. Its common ones are not read on unless all turns with them are in
+reach, and are looked for nowhere else."""
 MAX_POSTINGS = 8_000
 """Turns of a term that is not one of the query's words, newest first."""
 MOST_TOGETHER = 12
 """Terms that a turn must have together before its text is read."""
+PROBE = 1_000
+"""Turns, others' among them, in which all in scope that have a term may be, before it is looked up stretch by stretch:
+as many cost as much as ten stretches."""
 MAX_NAMED = 4_000
 """Turns that are looked at for names, newest first."""
-_TERM = (
-    "SELECT rowid FROM search_terms WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ?"
-    " ORDER BY rowid DESC LIMIT ?"
-)
+_TERM = "SELECT rowid FROM search_terms WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ? ORDER BY rowid DESC"
 _MARKS = "SELECT place, at, characters, marks FROM search_marks WHERE place IN (SELECT value FROM json_each(?))"
 _NEWEST = (
     "SELECT place, at, characters, marks FROM search_marks WHERE place >= ? AND place <= ? ORDER BY place DESC LIMIT ?"
@@ -63,6 +68,8 @@ class _Found:
     turns: int
     """How many turns in scope have the term; estimated where not all were read."""
     whole: bool
+    rest: Iterator[int] | None = None
+    """The turns further back, while more may be read."""
 
 
 class Postings:
@@ -98,9 +105,14 @@ class Postings:
         columns += [("parts", part) for part in (*words, *pieces)]
         first = min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
         for column, term in columns:
-            rows, whole = self._rows(_match(column, term), first)
-            self._found[column, term] = _Found(set(rows), self._estimate(rows, whole), whole)
+            rest = self._rows(_match(column, term))
+            rows = list(islice(rest, first))
+            whole = len(rows) < first
+            found = _Found(set(rows), self._estimate(rows, whole), whole, None if whole else rest)
+            self._found[column, term] = found
         self._read_on()
+        for found in self._found.values():
+            found.rest = None
         self._supplement()
         for (column, term), found in self._found.items():
             in_tail = set(self._tail.places(column, term))
@@ -212,22 +224,27 @@ class Postings:
         the turns that pass them."""
         if self._narrow:
             return
-        common = [(key, found) for key, found in self._found.items() if not found.whole]
+        common = [found for found in self._found.values() if not found.whole]
         left = BUDGET - sum(len(found.places) for found in self._found.values())
         share = left // len(common) if common else 0
-        for (column, term), found in common:
+        is_enough = self._has_enough()
+        for found in common:
             if share < 2 * len(found.places):
                 return
-            rows, found.whole = self._rows(_match(column, term), share)
+            if is_enough and found.turns >= share:
+                continue
+            more = share - len(found.places)
+            rows = list(islice(found.rest or (), more))
+            found.whole = len(rows) < more
             found.places.update(rows)
-            found.turns = self._estimate(rows, found.whole)
+            found.turns = self._estimate(found.places, found.whole)
 
     def _supplement(self) -> None:
         """Reads of the common terms what is likely to matter, wherever it stands."""
         common = sorted(
             ((found.turns, column, term) for (column, term), found in self._found.items() if not found.whole)
         )
-        if not common:
+        if not common or (self._has_enough() and not self._narrow):
             return
         for _, column, term in common[:MAX_SUPPLEMENTED]:
             self._found[column, term].places |= self._beside(_match(column, term), SUPPLEMENT)
@@ -242,57 +259,65 @@ class Postings:
         """Of the turns that match, those that have a rare word of the query and those that pass the filters."""
         found = set()
         if anchors := self._anchors(without):
-            found |= self._newest(f"({match}) AND ({' OR '.join(map(_alone_or_inside, anchors))})", limit)
+            anywhere = " OR ".join(_match(column, term) for column, term in anchors)
+            found |= self._newest(f"({match}) AND ({anywhere})", limit)
         if self._narrow or self._excluded:
             wanted = f"({match}) AND {self._narrow}" if self._narrow else f"({match})"
             found |= self._newest(f"{wanted} NOT words : ({self._excluded})" if self._excluded else wanted, limit)
         return found
 
-    def _anchors(self, without: frozenset[str]) -> list[str]:
-        """The rare terms of the query, as many as have `MAX_ANCHORS` turns together, the rarest first."""
+    def _has_enough(self) -> bool:
+        """Whether the rare words of the query say which turns it means."""
+        turns = self._turns_by_term().values()
+        return sum(0 < count <= MAX_ANCHORS for count in turns) >= ENOUGH_RARE
+
+    def _turns_by_term(self) -> Counter[str]:
+        """How many turns have a term, in whatever column; more than `MAX_ANCHORS` where not all of them are known."""
         turns: Counter[str] = Counter()
         for (_, term), found in self._found.items():
             turns[term] += found.turns if found.whole else MAX_ANCHORS + 1
-        anchors, left = [], MAX_ANCHORS
-        for term, count in sorted(turns.items(), key=lambda item: item[1]):
+        return turns
+
+    def _anchors(self, without: frozenset[str]) -> list[tuple[Column, str]]:
+        """The rare terms of the query with their columns, as many as have `MAX_ANCHORS` turns together, the rarest
+        first."""
+        anchors: list[tuple[Column, str]] = []
+        left = MAX_ANCHORS
+        rare = [(count, term) for term, count in self._turns_by_term().items() if count and term not in without]
+        for count, term in sorted(rare)[:MAX_ANCHOR_TERMS]:
             left -= count
             if left < 0:
                 break
-            if count and term not in without:
-                anchors.append(term)
+            anchors += [
+                (column, known) for (column, known), found in self._found.items() if known == term and found.turns
+            ]
         return anchors
 
-    def _estimate(self, rows: Sequence[int], whole: bool) -> int:
+    def _estimate(self, rows: Collection[int], whole: bool) -> int:
         """How many turns in scope have a term of which these are the newest, as if it were as common further back."""
         if whole or not rows:
             return len(rows)
-        seen = self._scope.turns_from(rows[-1])
+        seen = self._scope.turns_from(min(rows))
         return max(len(rows), round(len(rows) * self._scope.turns / max(1, seen)))
 
     def _newest(self, match: str, limit: int) -> set[int]:
-        return set(self._rows(match, limit)[0])
+        return set(islice(self._rows(match), limit))
 
-    def _rows(self, match: str, limit: int) -> tuple[list[int], bool]:
-        """The newest turns in scope that match, `limit` at most, and whether these are all."""
+    def _rows(self, match: str) -> Iterator[int]:
+        """The turns in scope that match, the newest first, read as they are taken."""
         scope = self._scope
         if not scope.indexed or not scope.turns:
-            return [], True
-        execute = self._connection.execute
+            return iter(())
         if scope.is_pure:
-            rows = [row[0] for row in execute(_TERM, (match, scope.first, scope.last, limit))]
-            return rows, len(rows) < limit
-        rows = [row[0] for row in execute(_TERM, (match, scope.first, scope.last, limit))]
-        if len(rows) < limit:
-            return [place for place in rows if scope.holds(place)], True
-        # Too common to read the turns of others with it: stretch by stretch.
-        kept: list[int] = []
-        for first, last in scope.ranges:
-            left = limit - len(kept)
-            if left <= 0:
-                return kept, False
-            rows = [row[0] for row in execute(_TERM, (match, first, last, left))]
-            kept += rows if scope.is_split else [place for place in rows if scope.holds(place)]
-        return kept, len(kept) < limit
+            return self._between(match, scope.first, scope.last)
+        rows = list(islice(self._between(match, scope.first, scope.last), PROBE))
+        if len(rows) < PROBE:
+            return filter(scope.holds, rows)
+        found = chain.from_iterable(self._between(match, first, last) for first, last in scope.ranges)
+        return found if scope.is_split else filter(scope.holds, found)
+
+    def _between(self, match: str, first: int, last: int) -> Iterator[int]:
+        return chain.from_iterable(self._connection.execute(_TERM, (match, first, last)))
 
 
 def _mark(entry: Entry) -> Mark:

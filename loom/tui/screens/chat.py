@@ -17,7 +17,7 @@ from textual.command import Provider
 from textual.containers import Horizontal
 from textual.events import Key, ScreenResume
 from textual.message import Message
-from textual.widgets import Footer, Input, TextArea
+from textual.widgets import Input, TextArea
 
 from loom.archive.records import Turn
 from loom.cowork import events as ev
@@ -28,7 +28,6 @@ from loom.tools.mentions import best_paths
 from loom.tui.commands import Call, ChatCommands, Command, parse
 from loom.tui.keys import bindings
 from loom.tui.screens.chat_events import EventDrawing
-from loom.tui.screens.chat_frame import Severity
 from loom.tui.screens.chat_pages import PAGE, PagedScreen
 from loom.tui.screens.event_feed import EventFeed
 from loom.tui.service import ChatService
@@ -37,9 +36,11 @@ from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.composer import Composer, PathEntry
 from loom.tui.widgets.gauge import Gauge
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.line import ErrorBlock
 from loom.tui.widgets.notice_bar import Notice, NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
+from loom.tui.widgets.said_line import SaidLine
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
@@ -48,7 +49,6 @@ from loom.tui.widgets.welcome import Welcome
 PATHS_SECONDS = 10.0
 """So long the list of files that are offered behind an @ is taken for what is there."""
 MOST_OFFERED = 50
-SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning"}
 
 
 class ChatScreen(PagedScreen):
@@ -79,13 +79,14 @@ class ChatScreen(PagedScreen):
         with Horizontal(id="middle"):
             yield Transcript(id="transcript")
             yield StatePanel(id="state")
+        yield SaidLine()
         yield NoticeBar(id="notice")
         yield ApprovalPlace(clock=self._clock, id="approvals")
         yield QueuedMessages(id="queue")
         yield popup
         yield Composer(popup, id="composer")
         yield Gauge(id="gauge")
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self.run_worker(self._feed.run(), name="draw events", exit_on_error=False)

@@ -12,7 +12,7 @@ from loom.archive.records import TurnKind
 from loom.context.usage import short_tokens
 from loom.cowork.typed import joined
 from loom.errors import LoomError
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.commands import Call
 from loom.tui.screens.chat_frame import FramedScreen
 from loom.tui.screens.memory import MemoryScreen
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     # The conversation's side is not needed to paint.
     from loom.cowork.project import Project
 
-Place = Literal["help", "context", "sessions", "new", "archive", "model", "quit"]
+Place = Literal["help", "context", "sessions", "new", "archive", "fork", "model", "quit"]
 
 
 def _turn_number(argument: str) -> int:
@@ -112,6 +112,17 @@ class CommandedScreen(FramedScreen):
     async def command_new(self, argument: str) -> None:
         self.post_message(GoTo("new"))
 
+    async def command_fork(self, argument: str) -> None:
+        session = self.conversation().session
+        if session is None:
+            raise LoomError("There is nothing to fork yet.", "The session begins with your first message.")
+        turn = _turn_number(argument) if argument else session.turn_count
+        if not 1 <= turn <= session.turn_count:
+            raise LoomError(
+                f"There is no turn {show_line(argument, 40)} here.", "/fork T12 forks after the exchange of that turn."
+            )
+        self.post_message(GoTo("fork", str(turn)))
+
     async def command_recall(self, argument: str) -> None:
         self.post_message(GoTo("archive", argument))
 
@@ -187,7 +198,9 @@ class CommandedScreen(FramedScreen):
         session, usage = service.session, service.usage
         if session is None:
             raise LoomError("Nothing has been said yet.")
-        words = f"{session.turn_count:,} turns in {session.exchange_count:,} exchanges, all in the archive"
+        words = (
+            f"{plural(session.turn_count, 'turn')} in {plural(session.exchange_count, 'exchange')}, all in the archive"
+        )
         if usage is not None:
             words += f"; the window holds {short_tokens(usage.used)} of {short_tokens(usage.window)} tokens"
         await self.query_one(Transcript).add_line(ReceiptLine(f"{words}."))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loom.cowork import events as ev
-from loom.tui.screens.chat_frame import Severity
+from loom.tui.passing import Severity
 from loom.tui.screens.chat_pages import PagedScreen
 from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.composer import Composer
@@ -20,7 +20,7 @@ SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning"}
 
 
 TAKEN_WORDS = (
-    "Another loom took this session over. What ran here was stopped; nothing more is stored.\n"
+    "Another loom took this session over. Whatever ran here was stopped; nothing more is stored.\n"
     "Ctrl+T: follow it, fork and go on, take it back, or leave. What you write is kept."
 )
 

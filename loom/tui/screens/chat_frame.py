@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.message import Message
 from textual.screen import Screen
 
+from loom.tui.passing import Severity
 from loom.tui.service import ChatService
 from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.composer import Composer
@@ -22,9 +23,6 @@ from loom.tui.widgets.state_panel import WIDE_ENOUGH, StatePanel
 from loom.tui.widgets.status import StatusInfo, StatusLine
 from loom.tui.widgets.transcript import Transcript
 from loom.tui.widgets.welcome import Welcome, WelcomeInfo
-
-Severity = Literal["information", "warning", "error"]
-
 
 NARROW = 80
 """Columns below which the state takes the conversation's place instead of standing beside it."""

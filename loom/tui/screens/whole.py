@@ -8,25 +8,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from loom.text import plural, show_line
+from loom.tui.screens.sheet import TextSheet
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.text_view import TextView
 
 
-class WholeTextScreen(ModalScreen[None]):
+class WholeTextScreen(TextSheet):
     """The whole of a result, a diff or an answer, folded at the screen's width. Nothing is left out."""
 
-    DEFAULT_CSS = """
-    WholeTextScreen {
-        align: center middle;
-        & > Vertical { width: 96%; height: 92%; background: $surface; border: round $primary; padding: 0 1; }
-        & .title { text-style: bold; height: auto; max-height: 2; margin-bottom: 1; }
-        & TextView { height: 1fr; }
-    }
-    """
-    AUTO_FOCUS = "TextView"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,o", "dismiss", "Close", key_display="Esc"),
         Binding("y", "copy", "Copy", key_display="y"),
@@ -45,7 +37,7 @@ class WholeTextScreen(ModalScreen[None]):
         with Vertical():
             yield Static(self._heading(), classes="title", markup=False)
             yield TextView(self._text, diff=self._diff)
-            yield Footer(show_command_palette=False)
+            yield KeyBar()
 
     def _heading(self) -> Content:
         return Content(f"{show_line(self._title, 160)}  ({plural(len(self._text), 'character')})")

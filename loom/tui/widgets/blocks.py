@@ -8,6 +8,7 @@ from textual.widget import Widget
 
 from loom.archive.records import Turn, TurnKind
 from loom.context.edges import left_turns, summed_up
+from loom.text import plural
 from loom.tui.widgets.command_card import CommandCard
 from loom.tui.widgets.fold import Fold, Thinking
 from loom.tui.widgets.line import ReceiptLine
@@ -68,7 +69,7 @@ def block_of(turn: Turn) -> Block | None:
             ranges = left_turns(turn)
             return Receipt(text, ranges) if ranges else ReceiptLine(text)
         case TurnKind.FILE:
-            return ReceiptLine(f"T{number}: a file, {len(turn.part_json or ''):,} characters stored")
+            return ReceiptLine(f"T{number}: a file, {plural(len(turn.part_json or ''), 'character')} stored")
         case _:
             return _words(turn, text)
 

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from loom.text import show, show_block
+from loom.text import plural, show, show_block
 from loom.tui.keys import bindings
 from loom.tui.widgets.line import split_line, turn_label
 from loom.tui.widgets.pinnable import Pinnable
@@ -123,7 +123,7 @@ class Thinking(Fold):
     """The model's reasoning, folded."""
 
     def __init__(self, text: str = "", turn_number: int | None = None, *, running: bool = False) -> None:
-        super().__init__("Thinking…" if running else f"Thought · {len(text):,} characters", text, turn_number)
+        super().__init__("Thinking…" if running else f"Thought · {plural(len(text), 'character')}", text, turn_number)
 
     def append(self, text: str) -> None:
         self.text += text

@@ -32,7 +32,7 @@ class NoticeBar(Static):
         padding: 0 1;
         background: $error 20%;
         color: $text-error;
-        &.-trust { background: $panel; color: $text-warning; }
+        &.-trust { background: $warning 15%; color: $text-warning; }
     }
     """
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from textual.content import Content
 
 from loom.archive.records import Session
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.age import age, utc_now
 from loom.tui.origin import origin_in_words
 from loom.tui.places import path_end
@@ -30,7 +30,7 @@ SessionRow = Session | NewSessionRow
 
 def turns_text(count: int) -> str:
     """`1 turn`, `1,204 turns`."""
-    return f"{count:,} turn{'' if count == 1 else 's'}"
+    return plural(count, "turn")
 
 
 def wide_row(
