@@ -256,7 +256,7 @@ class Postings:
         common = sorted(
             ((found.turns, column, term) for (column, term), found in self._found.items() if not found.whole)
         )
-        if not common or (self._has_enough() and not self._narrow):
+        if not common or (self._has_enough() and not (self._narrow or self._excluded)):
             return
         for _, column, term in common[:MAX_SUPPLEMENTED]:
             self._found[column, term].places |= self._beside(_match(column, term), SUPPLEMENT)
