@@ -45,14 +45,17 @@ class Settings:
         0.90, "Share of the usable window at which the oldest exchanges leave it.", low=0.05, high=1.0
     )
     low_water: float = _setting(
-        0.60, "Share of the usable window down to which exchanges leave, once they do.", low=0.01, high=0.99
+        0.50, "Share of the usable window down to which exchanges leave, once they do.", low=0.01, high=0.99
     )
     policy: Literal["archive", "summarise"] = _setting(
         "archive",
         "What happens when the window is full: `archive` (exchanges leave, no summary) or `summarise`.",
     )
     tool_output_preview_tokens: int = _setting(
-        4_000, "A longer tool output goes into the window as its first and last lines; 0 disables.", low=0
+        4_000,
+        "A longer tool output goes into the window as its first and last lines, in a small window already one above a "
+        "thirtieth of what `output_reserve` leaves of it; 0 disables.",
+        low=0,
     )
     tool_output_trim_chars: int = _setting(
         2_000, "A longer tool output of an older exchange shrinks to this many characters; 0 disables.", low=0
@@ -61,6 +64,10 @@ class Settings:
         0, "Beyond this many messages in the window whole exchanges leave, or are summed up; 0 disables.", low=0
     )
     summarization_model: str = _setting("", "Model for summaries, as `model` spells it; empty means the session's own.")
+    title_model: str = _setting(
+        "",
+        "Model that writes a session's title from its first message; empty asks none: that message is it.",
+    )
     compress_threshold: float = _setting(
         0.90,
         "Share of the usable window at which the `summarise` policy compacts; 0 leaves that to `max_history_messages`.",
@@ -78,7 +85,13 @@ class Settings:
         "can (Anthropic, Google, OpenAI Responses); the estimate stands when it does not answer.",
     )
     request_limit: int = _setting(200, "Model requests in one exchange before it stops; 0 disables.", low=0)
+    repeat_limit: int = _setting(
+        5, "Times in a row that the same calls with the same results may come in one exchange; 0 disables.", low=0
+    )
     shell_timeout: int = _setting(120, "Seconds a command may run unless the model asks for longer.", low=1)
+    person_command_timeout: int = _setting(
+        3_600, "Seconds a command that you run with `!` may take; 0 lets it run until it ends or you stop it.", low=0
+    )
     shell_output_limit: int = _setting(
         2_000_000, "Bytes of a command's output that are kept; the rest is counted.", low=1_000
     )

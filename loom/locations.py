@@ -54,6 +54,14 @@ class Locations:
     def log(self) -> Path:
         return self.home / "loom.log"
 
+    def owns(self, path: Path) -> bool:
+        """Whether a file at `path`, which need not be there, would be one of loom's own and not an export."""
+        # The name itself is not followed: what replaces a link leaves alone what it leads to.
+        real = Path(os.path.realpath(path.parent), path.name)
+        home = Path(os.path.realpath(self.home))
+        config = Path(os.path.realpath(self.config.parent), self.config.name)
+        return real == config or (real.is_relative_to(home) and not real.is_relative_to(home / self.exports.name))
+
     def prepare(self) -> None:
         """Make the home folder, mode 0700 under any umask. Raises OSError if it cannot."""
         self.home.mkdir(mode=0o700, parents=True, exist_ok=True)

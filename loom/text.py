@@ -67,6 +67,11 @@ def _short(line: str, limit: int) -> str:
     return line if len(line) <= limit else f"{line[:limit]}… ({len(line) - limit:,} more)"
 
 
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """`1 turn`, `2,000 turns`; `nouns` is the form for many where it is not the noun with an s."""
+    return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
 def storable(text: str) -> str:
     """The text with lone surrogates replaced by U+FFFD: they cannot be encoded, so neither the database nor a
     provider can take them. Everything else, NUL included, stays."""

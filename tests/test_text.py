@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loom.text import show, show_block, show_line, storable
+from loom.text import plural, show, show_block, show_line, storable
 
 ANY_TEXT = st.text(alphabet=st.characters(codec=None, categories=None), max_size=400)
 
@@ -71,3 +71,8 @@ def test_storable_text_can_always_be_encoded(raw: str) -> None:
 
 def test_two_surrogates_that_mean_a_character_become_it() -> None:
     assert storable("\ud83d\ude00 and \ud83d alone") == "😀 and \ufffd alone"
+
+
+def test_one_is_no_plural() -> None:
+    assert [plural(n, "turn") for n in (0, 1, 2, 12_000)] == ["0 turns", "1 turn", "2 turns", "12,000 turns"]
+    assert plural(1, "match", "matches") == "1 match" and plural(3, "match", "matches") == "3 matches"

@@ -11,13 +11,17 @@ from typing import Any
 from loom.archive.digests import DIGESTED, GENESIS
 from loom.archive.errors import LeaseLost, UnknownSession
 from loom.archive.records import NewTurn, Turn
-from loom.archive.rows import TURN_COLUMNS, Column, StorableTurn, storable_turn, turn_from_row
+from loom.archive.rows import Column, StorableTurn, storable_turn, turn_from_row
 from loom.archive.transactions import transaction
 
 MAX_ROWS = 250
 """Rows in one statement. More go in several, inside one transaction."""
 
 _MAX_HEADS = 1_000
+
+_NEXT_ID = "(SELECT id FROM next_turn)"
+
+_REFUSALS = (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_NOTNULL)
 
 _COLUMNS = ("session_id", *DIGESTED, "append_key", "digest")
 
@@ -36,10 +40,20 @@ class Head:
 class Appended:
     """What an append stored."""
 
-    turns: list[Turn]
-    """One for each turn that was given, in order; those whose key was there already are the stored ones."""
+    rows: list[tuple[Column, ...]]
+    """_COLUMNS of each turn that was given, in order; those whose key was there already are the stored ones."""
     last_row: int | None
     """The greatest row id that was written; None if all turns were there already."""
+
+    @property
+    def first_number(self) -> int:
+        """The number of the first of at least one."""
+        return _number(self.rows[0], "turn_number")
+
+    @property
+    def turns(self) -> list[Turn]:
+        """What the rows say. Made when it is asked for: nobody else need wait for it to write."""
+        return [turn_from_row((*row[:-2], row[-1])) for row in self.rows]
 
 
 class Appender:
@@ -67,15 +81,15 @@ class Appender:
         if head is not None and len(ready) <= MAX_ROWS:
             placed, end = _place(session_id, ready, head, _exchange_of(ready, head))
             try:
-                last_row = _insert(connection, session_id, placed, head.turn_count, epoch)
+                last_row = _insert(connection, placed, head.turn_count, epoch)
             except sqlite3.IntegrityError as error:
-                # A key that is there already. Anything else that a constraint refuses fails below as well.
-                if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+                # Another end than the one remembered, or a key that is there already. Anything else that a constraint
+                # refuses fails below as well.
+                if error.sqlite_errorcode not in _REFUSALS:
                     raise
             else:
-                if last_row is not None:
-                    self._remember(session_id, end)
-                    return Appended([_turn(row) for row in placed], last_row)
+                self._remember(session_id, end)
+                return Appended(placed, last_row)
         return self._append_from_truth(connection, session_id, ready, epoch)
 
     def _append_from_truth(
@@ -91,18 +105,22 @@ class Appender:
             known = _find_known(connection, session_id, ready)
             new = _without(ready, known)
             # What belongs to an append that was stored in part belongs to the same exchange.
-            exchange = max(head.exchange, *(t.exchange for t in known.values())) if known else _exchange_of(new, head)
+            exchange = (
+                max(head.exchange, *(_number(row, "exchange") for row in known.values()))
+                if known
+                else _exchange_of(new, head)
+            )
             placed, end = _place(session_id, new, head, exchange)
             last_row, count = None, head.turn_count
             for start in range(0, len(placed), MAX_ROWS):
                 part = placed[start : start + MAX_ROWS]
-                last_row = _insert(connection, session_id, part, count, epoch)
+                last_row = _insert(connection, part, count, epoch)
                 count += len(part)
         self._remember(session_id, end)
-        stored = {**known, **{key: _turn(row) for row in placed if isinstance(key := row[-2], str)}}
-        fresh = iter([_turn(row) for row in placed if row[-2] is None])
-        turns = [next(fresh) if t.append_key is None else stored[t.append_key] for t in ready]
-        return Appended(turns, last_row)
+        stored = {**known, **{key: row for row in placed if isinstance(key := row[-2], str)}}
+        fresh = iter([row for row in placed if row[-2] is None])
+        rows = [next(fresh) if t.append_key is None else stored[t.append_key] for t in ready]
+        return Appended(rows, last_row)
 
     def _remember(self, session_id: str, head: Head) -> None:
         if len(self._heads) >= _MAX_HEADS:
@@ -139,45 +157,48 @@ def _place(
 
 
 def _insert(
-    connection: sqlite3.Connection,
-    session_id: str,
-    rows: Sequence[Sequence[Column]],
-    turn_count: int,
-    epoch: int | None,
+    connection: sqlite3.Connection, rows: Sequence[Sequence[Column]], turn_count: int, epoch: int | None
 ) -> int | None:
-    """Store the rows if the session still has this many turns (and this epoch); the greatest row id, or None."""
-    values: list[Column] = [value for row in rows for value in row]
-    values += [session_id, turn_count, epoch, epoch]
-    ids = connection.execute(_statement(len(rows)), values).fetchall()
-    return max(i for (i,) in ids) if ids else None
+    """Store the rows, all of one session; gives the greatest row id.
+
+    Raises sqlite3.IntegrityError (SQLITE_CONSTRAINT_NOTNULL) unless the session has so many turns (and this epoch).
+    """
+    session_id = rows[0][0]
+    values = [session_id, turn_count, epoch, epoch, *rows[0][1:]]
+    for row in rows[1:]:
+        values += row
+    return connection.execute(_statement(len(rows)), values).lastrowid
 
 
 @lru_cache(maxsize=MAX_ROWS)
 def _statement(count: int) -> str:
-    # Values are bound one by one: SQLite's JSON functions would cut a text at its first NUL.
-    row = f"({', '.join('?' * len(_COLUMNS))})"
-    return (
-        f"INSERT INTO conversation_turns ({', '.join(_COLUMNS)})"  # noqa: S608 - names from this file only
-        f" SELECT * FROM (VALUES {', '.join([row] * count)})"
-        " WHERE EXISTS (SELECT 1 FROM cowork_sessions"
-        " WHERE id = ? AND turn_count = ? AND (? IS NULL OR lease_epoch = ?))"
-        " RETURNING id"
-    )
+    # Values are bound one by one: SQLite's JSON functions would cut a text at its first NUL. What must hold stands in
+    # the place of the first session's id, which may not be NULL: as a condition of an INSERT ... SELECT it would cost
+    # each text a copy, and the statement half of its time again.
+    session = "(SELECT id FROM cowork_sessions WHERE id = ? AND turn_count = ? AND (? IS NULL OR lease_epoch = ?))"
+    marks = ", ".join("?" * (len(_COLUMNS) - 1))
+    # Behind the first one, whose id is above all that were ever given, SQLite counts on.
+    rows = [f"({_NEXT_ID}, {session}, {marks})", *[f"(NULL, ?, {marks})"] * (count - 1)]
+    return f"INSERT INTO conversation_turns (id, {', '.join(_COLUMNS)}) VALUES {', '.join(rows)}"  # noqa: S608
 
 
-def _find_known(connection: sqlite3.Connection, session_id: str, turns: Iterable[StorableTurn]) -> dict[str, Turn]:
-    known: dict[str, Turn] = {}
+def _find_known(
+    connection: sqlite3.Connection, session_id: str, turns: Iterable[StorableTurn]
+) -> dict[str, tuple[Column, ...]]:
+    """The rows of those turns that are stored already, by key."""
+    known: dict[str, tuple[Column, ...]] = {}
     for key in {turn.append_key for turn in turns if turn.append_key is not None}:
         row = connection.execute(
-            f"SELECT {TURN_COLUMNS} FROM conversation_turns WHERE session_id = ? AND append_key = ?",  # noqa: S608
+            f"SELECT {', '.join(_COLUMNS)} FROM conversation_turns"  # noqa: S608
+            " WHERE session_id = ? AND append_key = ?",
             (session_id, key),
         ).fetchone()
         if row is not None:
-            known[key] = turn_from_row(row)
+            known[key] = row
     return known
 
 
-def _without(turns: Iterable[StorableTurn], known: dict[str, Turn]) -> list[StorableTurn]:
+def _without(turns: Iterable[StorableTurn], known: dict[str, tuple[Column, ...]]) -> list[StorableTurn]:
     """The turns that are neither stored nor given twice."""
     seen = set(known)
     rest = []
@@ -190,6 +211,5 @@ def _without(turns: Iterable[StorableTurn], known: dict[str, Turn]) -> list[Stor
     return rest
 
 
-def _turn(row: Sequence[Any]) -> Turn:
-    """The turn of a row of _COLUMNS."""
-    return turn_from_row((*row[:-2], row[-1]))
+def _number(row: Sequence[Any], column: str) -> int:
+    return int(row[_COLUMNS.index(column)])

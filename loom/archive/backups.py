@@ -46,7 +46,7 @@ def create_backup(archive: Path, target: Path | None = None) -> Backup:
     own = archive.parent / "backups"
     moment = clock.now()[:19].replace("-", "").replace(":", "")
     wanted = own / f"{archive.stem}-{moment}Z.db" if target is None else target.absolute()
-    if target is not None and wanted.exists():
+    if target is not None and os.path.lexists(wanted):
         raise WriteFailed(f"{target} exists already, and no backup overwrites a file.", "Name another file.")
     with closing(connect(archive, readonly=True)) as connection:
         try:

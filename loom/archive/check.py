@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from loom.archive.faults import RECOVER
 from loom.archive.leases import Leases
 from loom.archive.migrations import MIGRATIONS
 from loom.archive.mounts import find_mount
+from loom.text import plural
 
 LOW_SPACE = 200_000_000
 """Bytes. With less, a checkpoint of a long log may not fit any more."""
@@ -68,6 +69,8 @@ class CheckReport:
     unseen: tuple[str, ...]
     """What could not be looked into, and why: it may be sound or damaged."""
     remarks: tuple[str, ...]
+    standing: Mapping[str, str]
+    """Of a part that is neither wrong nor all in order: how it is (`behind`)."""
 
     @property
     def sound(self) -> bool:
@@ -100,6 +103,7 @@ class _Check:
         self._findings: list[Finding] = []
         self._unseen: list[str] = []
         self._remarks: list[str] = []
+        self._standing: dict[str, str] = {}
         self._sessions: int | None = None
         self._turns: int | None = None
 
@@ -128,6 +132,7 @@ class _Check:
             findings=tuple(self._findings),
             unseen=tuple(self._unseen),
             remarks=tuple(self._remarks),
+            standing=self._standing,
         )
 
     def _found(self, part: str, what: str, todo: str = "") -> None:
@@ -194,9 +199,14 @@ class _Check:
         for session, chain in chains.items():
             reference, count, exchanges = named.get(session, (session, chain.turns, chain.exchange))
             self._findings += _judge(str(reference), chain, count, exchanges)
+        begins = _begins(connection)
         for session, (reference, count, _) in named.items():
+            if begins is not None and session in chains and chains[session].begins != begins.get(session):
+                self._found("numbering", f"Session {reference}: its exchanges begin elsewhere than it says.", RECOVER)
             if count and session not in chains:
-                self._found("numbering", f"Session {reference} should have {count} turns and has none.", RECOVER)
+                self._found(
+                    "numbering", f"Session {reference} should have {plural(count, 'turn')} and has none.", RECOVER
+                )
         self._checked += ["chain", "numbering"]
 
     def _index(self, connection: sqlite3.Connection) -> None:
@@ -205,10 +215,12 @@ class _Check:
         mark = watermark(connection)
         (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM conversation_turns").fetchone()
         if mark is None:
+            self._standing["index"] = "not made yet"
             self._remarks.append("The full-text index is not made yet; it will be, at the next start.")
         elif mark > self._highest_ever(connection):
             self._found("index", "The full-text index says that it has turns that never were.", _REINDEX)
         elif mark < newest:
+            self._standing["index"] = "behind"
             self._remarks.append("The full-text index is behind; what is missing there is found by scanning.")
         if mark is not None and not self._quick:
             self._compare_index(connection, mark)
@@ -222,6 +234,7 @@ class _Check:
             with closing(connect(self._path)) as writing:
                 sound = is_sound(writing)
         except ArchiveError:
+            self._standing.setdefault("index", "not checked")
             self._remarks.append("The full-text index was not checked: that needs a writable archive.")
             return
         missing = connection.execute(
@@ -231,13 +244,17 @@ class _Check:
             (mark,),
         ).fetchone()[0]
         if missing:
-            self._found("index", f"{missing} turns are missing in the full-text index.", _REINDEX)
+            self._found("index", f"The full-text index lacks {plural(missing, 'turn')}.", _REINDEX)
         elif not sound:
             self._found("index", "The full-text index is damaged; no turn is.", _REINDEX)
 
     @staticmethod
     def _highest_ever(connection: sqlite3.Connection) -> int:
         """The greatest row id ever given: a purge may have taken that turn."""
+        if _has(connection, "next_turn"):
+            (following,) = connection.execute("SELECT id FROM next_turn").fetchone()
+            return int(following) - 1
+        # Not migrated yet.
         row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'conversation_turns'").fetchone()
         return 0 if row is None else int(row[0])
 
@@ -277,6 +294,23 @@ class _Check:
 _REINDEX = "Run `loom check --reindex`: the index is made anew from the turns."
 
 
+def _has(connection: sqlite3.Connection, name: str) -> bool:
+    """Whether this version of the archive has a table or view of that name."""
+    return connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)).fetchone() is not None
+
+
+def _begins(connection: sqlite3.Connection) -> dict[str, list[tuple[int, int, int]]] | None:
+    """What the archive says of each session's exchanges, as in `Chain.begins`; None before version 5."""
+    if not _has(connection, "exchanges"):
+        return None
+    said: dict[str, list[tuple[int, int, int]]] = {}
+    for session, *begin in connection.execute(
+        "SELECT session_id, exchange, first_turn, tokens_before FROM exchanges ORDER BY session_id, exchange"
+    ):
+        said.setdefault(session, []).append(tuple(begin))
+    return said
+
+
 def _judge(reference: str, chain: Chain, count: int, exchanges: int) -> Iterator[Finding]:
     """What is wrong with one session."""
     if chain.altered:
@@ -297,7 +331,9 @@ def _judge(reference: str, chain: Chain, count: int, exchanges: int) -> Iterator
         )
     elif exchanges != chain.exchange:
         yield Finding(
-            "numbering", f"Session {reference} should have {exchanges} exchanges and has {chain.exchange}.", RECOVER
+            "numbering",
+            f"Session {reference} should have {plural(exchanges, 'exchange')} and has {chain.exchange}.",
+            RECOVER,
         )
 
 

@@ -23,4 +23,5 @@ def normalised(moment: str | datetime) -> str:
 
 
 def _text(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
+    # Of a moment in UTC, which ends in +00:00. `strftime` takes twice as long, and each turn waits for it.
+    return f"{moment.isoformat(timespec='microseconds')[:-6]}Z"

@@ -175,10 +175,9 @@ def configure(connection: sqlite3.Connection, path: Path, *, readonly: bool = Fa
         )
     # The log and its index exist from the first read on, and with them the inodes to guard.
     connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
-    if sys.version_info >= (3, 12):
-        connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
-        if not SAFE_CHECKPOINTS:
-            connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
+    # Not DBCONFIG_DEFENSIVE: it forbids taking an index away, or putting it in order, in small steps.
+    if sys.version_info >= (3, 12) and not SAFE_CHECKPOINTS:
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
 
 
 def pragma(connection: sqlite3.Connection, name: str) -> Any:

@@ -38,12 +38,11 @@ def digest(previous: str, columns: Iterable[str | int | float | None]) -> str:
     SHA-256 over `previous` and the columns, each written as its length in bytes, a colon and its UTF-8 text, or as
     `-` when it is NULL; whole numbers in decimal, others as Python's shortest `repr`.
     """
-    chain = hashlib.sha256(previous.encode("ascii"))
+    written = [previous.encode("ascii")]
     for column in columns:
         if column is None:
-            chain.update(b"-")
+            written.append(b"-")
         else:
             data = column.encode() if isinstance(column, str) else repr(column).encode("ascii")
-            chain.update(b"%d:" % len(data))
-            chain.update(data)
-    return chain.hexdigest()
+            written += (b"%d:" % len(data), data)
+    return hashlib.sha256(b"".join(written)).hexdigest()

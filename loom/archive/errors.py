@@ -48,7 +48,7 @@ class LeaseLost(ArchiveError):
 
     def __init__(self) -> None:
         super().__init__(
-            "Another loom took this session over: nothing was stored here.",
+            "Another loom took this session over: nothing more is stored here.",
             "Fork the session to go on from what you see, or open it read-only.",
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -31,3 +31,11 @@ def locked(path: Path) -> Iterator[None]:
 def open_lock(path: Path) -> int:
     """A descriptor of the file at `path`, made if need be (mode 0600). Raises OSError."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def lock_at_once(descriptor: int) -> bool:
+    """Lock the file if nobody else has it locked; whether that was so. Raises OSError where it cannot be locked."""
+    with suppress(BlockingIOError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import aiosqlite
 
@@ -16,6 +16,7 @@ from loom.archive.database import connect
 from loom.archive.errors import ArchiveUnavailable
 
 T = TypeVar("T")
+_Future = TypeVar("_Future", bound=asyncio.Future[Any])
 
 
 class Hops(aiosqlite.Connection):
@@ -39,11 +40,28 @@ class Hops(aiosqlite.Connection):
 
     def begin(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
         """Hand `work` in; the future has what it gives or raises. Raises ArchiveUnavailable after `close`."""
+        return self._begin(asyncio.get_running_loop().create_future(), work)
+
+    def carry(self, work: Callable[[sqlite3.Connection], T]) -> Carried[T]:
+        """As `begin`, for work that nobody who waits for it can leave."""
+        return self._begin(Carried(loop=asyncio.get_running_loop()), work)
+
+    def _begin(self, future: _Future, work: Callable[[sqlite3.Connection], T]) -> _Future:
         if not self._running or self._connection is None:
             raise ArchiveUnavailable("The archive is closed.")
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._tx.put_nowait((future, partial(work, self._connection)))
         return future
+
+
+class Carried(asyncio.Future[T]):
+    """A future that cannot be cancelled: a task that awaits it hears of its own cancellation when it is done.
+
+    asyncio asks a future first, and keeps the cancellation for the task's next step where that one declines. The
+    same with `asyncio.wait` in a loop takes one turn of the event loop more.
+    """
+
+    def cancel(self, msg: object = None) -> bool:
+        return False
 
 
 async def unbroken(work: asyncio.Future[T]) -> T:
@@ -52,13 +70,15 @@ async def unbroken(work: asyncio.Future[T]) -> T:
     A cancelled waiter hears of it (CancelledError) when the work is done, and of the work's failure instead if it
     failed: a write that did not happen is never mistaken for one that was only not waited for.
     """
-    cancelled: asyncio.CancelledError | None = None
-    while not work.done():
-        try:
-            await asyncio.wait((work,))
-        except asyncio.CancelledError as error:
-            cancelled = error
-    result = work.result()
-    if cancelled is not None:
-        raise cancelled
-    return result
+    try:
+        await (work if isinstance(work, Carried) else _end_of(work))
+    except asyncio.CancelledError:
+        work.result()
+        raise
+    return work.result()
+
+
+def _end_of(work: asyncio.Future[T]) -> Carried[None]:
+    end: Carried[None] = Carried(loop=work.get_loop())
+    work.add_done_callback(lambda _: end.set_result(None))
+    return end

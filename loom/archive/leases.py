@@ -50,6 +50,14 @@ class Leases:
         held = self._held.get(session_id)
         return None if held is None else held.lease.epoch
 
+    def is_lost(self, connection: sqlite3.Connection, session_id: str) -> bool:
+        """Whether this store had the session and another one has taken it over since. From any thread."""
+        held = self._held.get(session_id)
+        if held is None:
+            return False
+        row = connection.execute("SELECT lease_epoch FROM cowork_sessions WHERE id = ?", (session_id,)).fetchone()
+        return row is not None and row[0] != held.lease.epoch
+
     def acquire(self, connection: sqlite3.Connection, session_id: str, *, take_over: bool) -> Lease:
         """Become the session's one writer.
 
@@ -94,9 +102,8 @@ class Leases:
             return
         try:
             with locked(self._mutex):
-                path = self._path(session_id)
-                if path.exists() and path.stat().st_ino == os.fstat(held.descriptor).st_ino:
-                    path.unlink()
+                if self._is_named(session_id, held):
+                    self._path(session_id).unlink()
         except OSError:
             # The folder is gone: so is the file. The lock ends with the descriptor.
             return
@@ -109,7 +116,8 @@ class Leases:
 
     def holder(self, session_id: str) -> Holder | None:
         """Who else has the session open; None if nobody does, or this store itself."""
-        if session_id in self._held or not self._path(session_id).exists():
+        held = self._held.get(session_id)
+        if not self._path(session_id).exists() or (held is not None and self._is_named(session_id, held)):
             return None
         try:
             with locked(self._mutex):
@@ -127,6 +135,11 @@ class Leases:
 
     def _path(self, session_id: str) -> Path:
         return self._folder / f"{session_id}.lease"
+
+    def _is_named(self, session_id: str, held: _Held) -> bool:
+        """Whether the lock is on the file that has the session's name: that of a session that was taken over is not."""
+        path = self._path(session_id)
+        return path.exists() and path.stat().st_ino == os.fstat(held.descriptor).st_ino
 
     def _lock(self, session_id: str, *, take_over: bool) -> int:
         """A descriptor that has the session's lock."""

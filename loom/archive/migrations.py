@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from loom.archive.backups import back_up
@@ -38,17 +40,53 @@ def _narrower_appends(connection: sqlite3.Connection) -> None:
     _run(connection, _ROOM / "narrower.sql")
 
 
-def _run(connection: sqlite3.Connection, script: Path) -> None:
-    for statement in statements(script.read_text(encoding="utf-8")):
-        connection.execute(statement)
-
-
 def _reports_by_model(connection: sqlite3.Connection) -> None:
     """Version 4: how a model counted last is found whatever the session."""
     connection.execute("CREATE INDEX manifests_by_model ON manifests (model_name) WHERE reported_tokens IS NOT NULL")
 
 
-MIGRATIONS: tuple[Migration, ...] = (_first_schema, _manifest_recipes, _narrower_appends, _reports_by_model)
+def _leaner_appends(connection: sqlite3.Connection) -> None:
+    """Version 5: where exchanges begin in place of an index of all turns, and ids without a count that is written with
+    each turn."""
+    _run(connection, _ROOM / "leaner.sql")
+    with _schema_open(connection) as is_open:
+        # The text alone: AUTOINCREMENT changes nothing of how a table is kept (https://www.sqlite.org/autoinc.html).
+        # Where SQLite was built to refuse this, the count goes on being written, and nothing else is different.
+        if is_open:
+            connection.execute(
+                "UPDATE sqlite_schema SET sql = replace(sql, 'PRIMARY KEY AUTOINCREMENT', 'PRIMARY KEY')"
+                " WHERE type = 'table' AND name = 'conversation_turns'"
+            )
+            connection.execute(f"PRAGMA schema_version = {int(pragma(connection, 'schema_version')) + 1}")
+
+
+@contextmanager
+def _schema_open(connection: sqlite3.Connection) -> Iterator[bool]:
+    """While it lasts the text of the schema can be changed; false where it cannot. Afterwards it is read anew."""
+    if sys.version_info >= (3, 12):
+        defensive = connection.getconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE)
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, False)
+    connection.execute("PRAGMA writable_schema = ON")
+    try:
+        yield bool(pragma(connection, "writable_schema"))
+    finally:
+        connection.execute("PRAGMA writable_schema = RESET")
+        if sys.version_info >= (3, 12):
+            connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, defensive)
+
+
+def _run(connection: sqlite3.Connection, script: Path) -> None:
+    for statement in statements(script.read_text(encoding="utf-8")):
+        connection.execute(statement)
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    _first_schema,
+    _manifest_recipes,
+    _narrower_appends,
+    _reports_by_model,
+    _leaner_appends,
+)
 """Migration n makes version n of version n - 1. A released one is never edited; a new one goes to the end."""
 
 

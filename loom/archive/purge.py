@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loom.archive.backups import known_backups
-from loom.archive.chains import Progress, lenient
+from loom.archive.chains import Progress
 from loom.archive.checkpoints import checkpoint
-from loom.archive.database import connect, open_database
-from loom.archive.errors import ArchiveError, UnknownSession
+from loom.archive.database import connect
+from loom.archive.erasing import any_bytes, erase, erase_in_backup, is_damage
+from loom.archive.errors import ArchiveError, WriteFailed
 from loom.archive.faults import unwritable
 from loom.archive.leases import Leases
 from loom.archive.spool import Spool
 from loom.archive.traces import Trace, look, samples_of, thinned
-from loom.archive.transactions import transaction
 from loom.archive.unsent import Unsent
 
 _TRIES = 40
@@ -33,7 +33,8 @@ UNION ALL SELECT part_json FROM conversation_turns WHERE session_id = :id
 UNION ALL SELECT message_meta FROM conversation_turns WHERE session_id = :id
 UNION ALL SELECT session_state FROM session_texts WHERE session_id = :id
 UNION ALL SELECT turns FROM drafts WHERE session_id = :id
-UNION ALL SELECT json_remove(texts, '$.instructions', '$.tools') FROM manifests WHERE session_id = :id
+UNION ALL SELECT CASE WHEN json_valid(texts) THEN json_remove(texts, '$.instructions', '$.tools') ELSE texts END
+    FROM manifests WHERE session_id = :id
 """
 """Everything that somebody said in the session. Its instructions and tools are not among it: they are everybody's."""
 
@@ -59,6 +60,10 @@ class Purged:
     """What a purge took away, and what it could not reach."""
 
     turns: int
+    damaged: tuple[int, ...]
+    """Numbers of those that were not what was stored: what they had said before that was not looked for in files."""
+    indexed_anew: bool
+    """The full-text index was thrown away with the session, and is empty until it is filled again."""
     backups: tuple[Path, ...]
     """Those that the session was taken out of as well."""
     files: int
@@ -73,7 +78,8 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
     `home`; then search every file there for what is left of its text. Notes that it wrote into a memory belong to the
     workspace: they stay, and are named.
 
-    Blocking. Raises UnknownSession, LeaseHeld (another loom has it open) or WriteFailed: nothing was taken then.
+    Damage inside of turns, and an index that does not agree with them, keep nothing from going. Blocking. Raises
+    UnknownSession, LeaseHeld (another loom has it open) or WriteFailed: nothing was taken then.
     """
     leases = Leases(archive.parent / "leases")
     with ExitStack() as stack:
@@ -84,18 +90,15 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
             samples = samples_of(_texts(connection, session_id))
             notes = list(_notes(connection, session_id))
             progress("erasing", 0, 0)
-            turns = erase(connection, session_id)
+            erased = erase(connection, session_id)
         except (sqlite3.Error, OSError) as error:
-            reason = error if isinstance(error, sqlite3.Error) else sqlite3.OperationalError(str(error))
-            raise unwritable(reason, archive) from error
-        emptied, shared = _clean(connection, archive, samples, progress)
+            raise _unpurged(error, archive) from error
+        hindrance, shared = _clean(connection, archive, samples, progress, anew=bool(erased.damaged))
     Spool(home / "spool").forget(session_id)
     Unsent(home / "unsent").forget(session_id)
     left: list[Left] = []
-    if not emptied:
-        left.append(
-            Left(archive.with_name(f"{archive.name}-wal"), "another loom uses the log: close it and purge again")
-        )
+    if hindrance is not None:
+        left.append(hindrance)
     reached: list[Path] = []
     known = known_backups(archive)
     for place, backup in enumerate(known, 1):
@@ -117,80 +120,60 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
     left += [Left(file, "this file could not be read") for file in unread]
     if shared:
         left.append(Left(archive, f"{len(shared)} pieces of the text stand in other sessions (a fork, a quotation)"))
-    return Purged(turns, tuple(reached), len(files), len(wanted), tuple(left))
+    return Purged(
+        turns=erased.turns,
+        damaged=erased.damaged,
+        indexed_anew=erased.indexed_anew,
+        backups=tuple(reached),
+        files=len(files),
+        samples=len(wanted),
+        left=tuple(left),
+    )
 
 
-def erase(connection: sqlite3.Connection, session_id: str) -> int:
-    """Delete the session and all that belongs to it, in one transaction; gives how many turns it had.
-
-    Needs `secure_delete`. Raises UnknownSession or sqlite3.Error.
-    """
-    from loom.archive.search.index import forget
-
-    with transaction(connection):
-        row = connection.execute("SELECT turn_count FROM cowork_sessions WHERE id = ?", (session_id,)).fetchone()
-        if row is None:
-            raise UnknownSession(f"There is no session {session_id} in the archive.")
-        forget(connection, session_id)
-        connection.execute("INSERT INTO purging (session_id) VALUES (?)", (session_id,))
-        for table in ("conversation_turns", "manifests", "drafts", "session_texts"):
-            connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))  # noqa: S608
-        # A fork stays, with nowhere to come from.
-        connection.execute("UPDATE cowork_sessions SET parent_id = NULL WHERE parent_id = ?", (session_id,))
-        connection.execute("DELETE FROM cowork_sessions WHERE id = ?", (session_id,))
-        connection.execute("DELETE FROM purging WHERE session_id = ?", (session_id,))
-    return int(row[0])
+def _unpurged(error: sqlite3.Error | OSError, archive: Path) -> ArchiveError:
+    """Why nothing was taken, in words."""
+    reason = error if isinstance(error, sqlite3.Error) else sqlite3.OperationalError(str(error))
+    if not is_damage(reason):
+        return unwritable(reason, archive)
+    return WriteFailed(
+        f"The archive {archive} is damaged where the session is kept ({reason}): nothing of it was purged.",
+        f"`loom recover {archive}` writes what can be saved into a new archive: put that in this one's place, purge the"
+        f" session there, and delete the damaged file with its -wal: they hold the text until then.",
+    )
 
 
-def erase_in_backup(backup: Path, session_id: str) -> bool:
-    """Take the session out of a backup; False if it is not in there. Raises sqlite3.Error or ArchiveError."""
-    with closing(open_database(backup)) as connection:
-        connection.execute("PRAGMA secure_delete = ON").fetchall()
-        connection.execute("PRAGMA foreign_keys = ON").fetchall()
-        if connection.execute("SELECT 1 FROM cowork_sessions WHERE id = ?", (session_id,)).fetchone() is None:
-            return False
-        erase(connection, session_id)
-        # What the copy had kept between cells goes too; nobody else has a backup open.
-        connection.execute("VACUUM")
-    return True
-
-
-def _texts(connection: sqlite3.Connection, session_id: str) -> Iterator[str]:
-    # Bytes that are no UTF-8 must not keep anybody from purging them.
-    connection.text_factory = lenient
+def _texts(connection: sqlite3.Connection, session_id: str) -> Iterator[bytes]:
+    connection.text_factory = bytes
     try:
         for (text,) in connection.execute(_TEXTS, {"id": session_id}):
             if text:
-                yield text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                yield text
     finally:
         connection.text_factory = str
 
 
 def _notes(connection: sqlite3.Connection, session_id: str) -> Iterator[str]:
     """What the session had written into a memory, and what it had replaced there."""
-    connection.text_factory = lenient
-    try:
+    with any_bytes(connection):
         for (text,) in connection.execute(_CALLS, {"id": session_id}):
             if any(name in text for name in _NOTING):
                 yield from _noted(text)
-    finally:
-        connection.text_factory = str
 
 
 def _noted(text: str) -> Iterator[str]:
     """The arguments of those calls, or of the calls of those turns, that note something."""
     try:
         entries = json.loads(text)
-    except (ValueError, RecursionError):
+        for entry in entries:
+            for call in [entry] if "name" in entry else entry.get("tool_calls") or ():
+                if call.get("name") in _NOTING:
+                    arguments = call.get("arguments")
+                    values = arguments.values() if isinstance(arguments, dict) else [arguments]
+                    yield from (value for value in values if isinstance(value, str))
+    except (ValueError, RecursionError, TypeError, AttributeError):
         # Damage must not keep anybody from purging it: then it may all have been noted.
         yield text
-        return
-    for entry in entries:
-        for call in [entry] if "name" in entry else entry.get("tool_calls") or ():
-            if call.get("name") in _NOTING:
-                arguments = call.get("arguments")
-                values = arguments.values() if isinstance(arguments, dict) else [arguments]
-                yield from (value for value in values if isinstance(value, str))
 
 
 def _left_in_memory(memory: Path, notes: list[str]) -> Iterator[Left]:
@@ -200,7 +183,7 @@ def _left_in_memory(memory: Path, notes: list[str]) -> Iterator[Left]:
     if not notes or not files:
         return
     # By line as well: what stands around a line may have been changed since.
-    samples = samples_of(text for note in notes for text in (note, *note.splitlines()))
+    samples = samples_of(text.encode("utf-8", "replace") for note in notes for text in (note, *note.splitlines()))
     wanted = thinned(samples, sum(file.stat().st_size for file in files))
     traces, _ = look(files, wanted)
     for trace in traces:
@@ -214,23 +197,24 @@ _NOTED_BEFORE = "the memory's history has notes that the session wrote: delete t
 
 
 def _clean(
-    connection: sqlite3.Connection, archive: Path, samples: list[bytes], progress: Progress
-) -> tuple[bool, set[bytes]]:
-    """Get the deleted text out of the log and the file: whether that went to the end, and the samples that other
-    sessions have too."""
+    connection: sqlite3.Connection, archive: Path, samples: list[bytes], progress: Progress, *, anew: bool
+) -> tuple[Left | None, set[bytes]]:
+    """Get the deleted text out of the log and the file: what stood in the way of that, and the samples that other
+    sessions have too. With `anew` the file is written anew whether the samples find something or not."""
     try:
         emptied = _empty_log(connection)
         found = _stands_in(archive, samples)
         shared = set(_shared(connection, found))
-        if emptied and any(sample not in shared for sample in found):
+        if emptied and (anew or any(sample not in shared for sample in found)):
             # What pages kept between their cells from earlier days goes when the file is written anew.
             progress("writing the archive anew", 0, 0)
             connection.execute("VACUUM")
             emptied = _empty_log(connection)
-    except (sqlite3.Error, OSError):
-        # The session is gone already; what is still in the files is found, and said, below.
-        return False, set()
-    return emptied, shared
+    except (sqlite3.Error, OSError) as error:
+        # The session is gone already; what is still in the files is found, and said, by the caller.
+        return Left(archive, f"the file could not be written anew, and may keep pieces of the text ({error})"), set()
+    in_use = Left(archive.with_name(f"{archive.name}-wal"), "another loom uses the log: close it and purge again")
+    return None if emptied else in_use, shared
 
 
 def _empty_log(connection: sqlite3.Connection) -> bool:

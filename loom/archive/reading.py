@@ -10,6 +10,30 @@ from loom.archive.rows import TURN_COLUMNS, exchange_size_from_row, turn_from_ro
 
 _TURNS = f"SELECT {TURN_COLUMNS} FROM conversation_turns WHERE session_id = ?"  # noqa: S608 - constant names
 
+_NEXT = """
+FROM exchanges AS next
+WHERE next.session_id = this.session_id AND next.exchange > this.exchange ORDER BY next.exchange LIMIT 1
+"""
+SIZES = f"""
+SELECT
+    this.exchange,
+    this.first_turn,
+    coalesce((SELECT next.first_turn - 1 {_NEXT}), turn_count),
+    coalesce((SELECT next.tokens_before {_NEXT}), turn_tokens) - this.tokens_before
+FROM exchanges AS this JOIN cowork_sessions ON id = this.session_id
+WHERE this.session_id = ? AND this.exchange < ? ORDER BY this.exchange DESC LIMIT ?
+"""  # noqa: S608
+"""Bound to session id, the first exchange that is not wanted, limit."""
+
+_BEYOND = 2**62
+"""Greater than every number of a turn or an exchange."""
+
+_BEGIN = "SELECT first_turn FROM exchanges WHERE session_id = ? AND exchange >= ? ORDER BY exchange LIMIT 1"
+EXCHANGES = f"""
+{_TURNS} AND turn_number >= ({_BEGIN}) AND turn_number < coalesce(({_BEGIN}), {_BEYOND}) ORDER BY turn_number
+"""
+"""Bound to session id, session id, the first exchange, session id, the first one that is not wanted."""
+
 
 def turns_after(connection: sqlite3.Connection, session_id: str, turn_number: int, limit: int) -> list[Turn]:
     """The oldest `limit` turns after `turn_number`, ascending."""
@@ -35,8 +59,7 @@ def turn_range(connection: sqlite3.Connection, session_id: str, first: int, last
 
 def exchange_range(connection: sqlite3.Connection, session_id: str, first: int, last: int) -> list[Turn]:
     """The turns of the exchanges from `first` to `last`, both included, ascending."""
-    query = f"{_TURNS} AND exchange BETWEEN ? AND ? ORDER BY exchange, turn_number"
-    return _turns(connection, query, session_id, first, last)
+    return _turns(connection, EXCHANGES, session_id, session_id, first, session_id, last + 1)
 
 
 def tool_turns(connection: sqlite3.Connection, session_id: str, tool_name: str, limit: int) -> list[Turn]:
@@ -58,11 +81,7 @@ def exchange_sizes(
     connection: sqlite3.Connection, session_id: str, before: int | None, limit: int
 ) -> list[ExchangeSize]:
     """The newest `limit` exchanges before exchange `before` (of all if None), newest first."""
-    rows = connection.execute(
-        "SELECT exchange, min(turn_number), max(turn_number), sum(token_count) FROM conversation_turns"
-        " WHERE session_id = ? AND exchange < ? GROUP BY exchange ORDER BY exchange DESC LIMIT ?",
-        (session_id, 2**62 if before is None else before, limit),
-    ).fetchall()
+    rows = connection.execute(SIZES, (session_id, _BEYOND if before is None else before, limit)).fetchall()
     return [exchange_size_from_row(row) for row in rows]
 
 
@@ -84,7 +103,7 @@ def asking_turn(connection: sqlite3.Connection, session_id: str, tool_call_id: s
     asking = connection.execute(
         "SELECT turn_number, tool_calls FROM conversation_turns WHERE session_id = ? AND role = 'assistant'"
         " AND turn_number < ? AND tool_calls IS NOT NULL ORDER BY turn_number DESC",
-        (session_id, 2**62 if answer[0] is None else answer[0]),
+        (session_id, _BEYOND if answer[0] is None else answer[0]),
     )
     for number, calls in asking:
         if any(isinstance(call, dict) and call.get("id") == tool_call_id for call in json.loads(calls)):

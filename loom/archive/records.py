@@ -10,6 +10,9 @@ from typing import Any, Literal
 
 Role = Literal["user", "assistant", "tool", "system"]
 
+PERSON_COMMAND = "person_command"
+"""The tool name of what a person ran in the workspace by hand; no model has it."""
+
 
 class TurnKind(StrEnum):
     """What a turn is, finer than its role."""
@@ -19,7 +22,8 @@ class TurnKind(StrEnum):
     THINKING = "thinking"
     """The model's reasoning, where the provider shows it."""
     TOOL_CALL = "tool_call"
-    """One call that the model asked for; `tool_calls` holds it as a one-item list."""
+    """One call that the model asked for; `tool_calls` holds it as a one-item list. With the role `user` it is a command
+    that the person ran themselves, of the tool PERSON_COMMAND."""
     TOOL_RESULT = "tool_result"
     """What a call gave back; `content` is the whole output, whatever the window shows of it."""
     FILE = "file"
@@ -125,6 +129,15 @@ class Turn(Row):
             return {}
         metadata = json.loads(self.part_json).get("metadata")
         return metadata if isinstance(metadata, dict) else {}
+
+    @property
+    def person_command(self) -> str:
+        """The command that the person ran by hand with this turn; empty on every other turn."""
+        if self.role != "user" or self.kind is not TurnKind.TOOL_CALL or not self.tool_calls:
+            return ""
+        arguments = self.tool_calls[0].get("arguments")
+        command = arguments.get("command") if isinstance(arguments, dict) else None
+        return command if isinstance(command, str) else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +266,7 @@ class Manifest(Row):
     model_name: str
     window_tokens: int
     segments: dict[str, int]
-    """Tokens by segment name, see `loom.context.usage`."""
+    """Tokens by segment name, see `loom.context.usage`: by our own count (an older loom: as the gauge showed them)."""
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
@@ -280,9 +293,10 @@ class RequestLine(Row):
     window_tokens: int
     high_water: int | None
     """Input tokens at which exchanges left; None if an older loom sent it."""
-    tokens: int
+    expected_tokens: int
     """Input tokens as the gauge showed them when it was sent."""
     estimated_tokens: int
+    """By our own count."""
     reported_tokens: int | None
     cache_read_tokens: int | None
     last_turn: int

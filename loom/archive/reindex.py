@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from loom.archive.chains import Progress
@@ -19,13 +19,17 @@ def reindex(path: Path, progress: Progress = lambda what, done, total: None) -> 
     Other processes may go on meanwhile: what is not indexed yet is found by scanning. Cut off, it is gone on with by
     the next loom. Raises ArchiveError.
     """
-    from loom.archive.search.index import index_batch, rebuild, watermark
+    from loom.archive.search.claim import Claim
+    from loom.archive.search.index import index_batch, newest_turn, rebuild, watermark
     from loom.archive.search.merging import merge_some, scattered
 
-    log = Log(path)
-    with closing(connect(path)) as connection, closing(log):
+    log, claim = Log(path), Claim(path)
+    with closing(connect(path)) as connection, closing(log), ExitStack() as stack:
+        stack.callback(claim.free)
         try:
-            (total,) = connection.execute("SELECT coalesce(max(id), 0) FROM conversation_turns").fetchone()
+            # Who has it indexes the same turns meanwhile: nobody who waits for this need wait for that one's end.
+            claim.take_at_once()
+            total = newest_turn(connection)
             rebuild(connection)
             while index_batch(connection):
                 move_if_long(connection, log)

@@ -45,7 +45,7 @@ MANIFEST_COLUMNS = (
 REQUEST_LINE_COLUMNS = """
 request, exchange, created_at, model_name, window_tokens,
 json_extract(recipe, '$.high') AS high_water,
-coalesce(json_extract(recipe, '$.tokens'), estimated_tokens) AS tokens,
+coalesce(json_extract(recipe, '$.tokens'), estimated_tokens) AS expected_tokens,
 estimated_tokens, reported_tokens, cache_read_tokens,
 coalesce(json_extract(recipe, '$.last_turn'), json_extract(turns, '$[#-1][1]'), 0) AS last_turn,
 coalesce(json_extract(recipe, '$.edges.left_to'), json_extract(turns, '$[0][0]') - 1, 0) AS left_to,

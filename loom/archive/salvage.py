@@ -7,6 +7,7 @@ without it, so that neither a damaged header, schema or tree nor a missing half 
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -52,8 +53,8 @@ def recover(damaged: Path, target: Path, progress: Progress = lambda what, done,
     WriteFailed (`target` exists or cannot be written; what was written of it is gone again).
     """
     if not damaged.is_file():
-        raise ArchiveUnavailable(f"There is no file {damaged}.")
-    if target.exists():
+        raise ArchiveUnavailable(f"{damaged} is not a file." if damaged.exists() else f"There is no file {damaged}.")
+    if os.path.lexists(target):
         raise WriteFailed(f"{target} exists already, and is not overwritten.", "Name another file.")
     found = Salvage()
     try:

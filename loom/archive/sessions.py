@@ -109,8 +109,9 @@ def fork_session(
             last,
         )
         connection.execute(
-            f"INSERT INTO conversation_turns (session_id, {_COPIED})"  # noqa: S608 - constant names
-            f" SELECT ?, {_COPIED} FROM conversation_turns WHERE session_id = ? AND turn_number <= ?"
+            f"INSERT INTO conversation_turns (id, session_id, {_COPIED})"  # noqa: S608 - constant names
+            f" SELECT (SELECT id FROM next_turn) + turn_number - 1, ?, {_COPIED}"
+            " FROM conversation_turns WHERE session_id = ? AND turn_number <= ?"
             " ORDER BY turn_number",
             (copy, session_id, last),
         )

@@ -174,8 +174,8 @@ class ConversationStore(ArchiveReader):
             append_key=append_key,
             created_at=None if created_at is None else clock.normalised(created_at),
         )
-        stored = await self.append_turns(session_id, [turn])
-        return stored[0].turn_number
+        stored = await self._append(session_id, (turn,))
+        return stored.first_number
 
     async def append_turns(self, session_id: str, turns: Sequence[NewTurn]) -> list[Turn]:
         """Store the turns, all or none; gives them as stored, once they are on the disk.
@@ -184,8 +184,7 @@ class ConversationStore(ArchiveReader):
         session has already is not stored again; the stored one is given. Raises UnknownSession, WriteFailed, or
         LeaseLost when this store had the session and another one took it over.
         """
-        given = tuple(turns)
-        return await self._store(lambda c: self._appender.append(c, session_id, given, self._leases.epoch(session_id)))
+        return (await self._append(session_id, tuple(turns))).turns
 
     # Drafts and manifests
 
@@ -208,7 +207,7 @@ class ConversationStore(ArchiveReader):
             drafts.drop_draft(connection, session_id)
             return stored
 
-        return await self._store(recover)
+        return (await self._store(recover)).turns
 
     async def add_manifest(self, manifest: Manifest) -> None:
         """Keep what a request was made of."""
@@ -230,12 +229,19 @@ class ConversationStore(ArchiveReader):
         """
         return await self._access.write(lambda c: self._leases.acquire(c, session_id, take_over=take_over))
 
+    async def is_lease_lost(self, session_id: str) -> bool:
+        """Whether this store was the session's one writer and another one has taken it over since."""
+        return await self._access.read(lambda c: self._leases.is_lost(c, session_id))
+
     async def release_lease(self, session_id: str) -> None:
         """Let others write the session."""
         await self._access.write(lambda _: self._leases.release(session_id))
 
-    async def _store(self, append: Callable[[sqlite3.Connection], Appended]) -> list[Turn]:
-        return (await self._access.write(append, then=self._index)).turns
+    async def _append(self, session_id: str, turns: tuple[NewTurn, ...]) -> Appended:
+        return await self._store(lambda c: self._appender.append(c, session_id, turns, self._leases.epoch(session_id)))
+
+    async def _store(self, append: Callable[[sqlite3.Connection], Appended]) -> Appended:
+        return await self._access.write(append, then=self._index)
 
     def _index(self, stored: Appended) -> None:
         if stored.last_row is not None:

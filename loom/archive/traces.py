@@ -39,11 +39,10 @@ class Trace:
     """Which of the samples, by place."""
 
 
-def samples_of(texts: Iterable[str]) -> list[bytes]:
-    """Pieces of the texts that are long enough to mean them and nothing else, each once."""
+def samples_of(texts: Iterable[bytes]) -> list[bytes]:
+    """Pieces of the texts (as they stand in files) that are long enough to mean them and nothing else, each once."""
     found: dict[bytes, None] = {}
-    for text in texts:
-        data = text.encode("utf-8", "surrogatepass")
+    for data in texts:
         if SHORTEST <= len(data) < SAMPLE:
             found[data] = None
         for place in range(0, len(data) - SAMPLE + 1, EVERY):

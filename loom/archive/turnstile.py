@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, Thread
 
-from loom.archive.flocks import lock_file, open_lock
+from loom.archive.flocks import lock_at_once, lock_file, open_lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,7 @@ class _Gates:
 
     def pass_at_once(self) -> bool:
         """Whether nobody stood in the way. If not, the outer gate may be held: go on with `pass_in_turn`."""
-        if not (_try(self.outer) and _try(self.inner)):
+        if not (lock_at_once(self.outer) and lock_at_once(self.inner)):
             return False
         fcntl.flock(self.outer, fcntl.LOCK_UN)
         return True
@@ -121,10 +120,3 @@ class _Waiter:
             if self._given_up:
                 self._gates.close()
         self._done.release()
-
-
-def _try(descriptor: int) -> bool:
-    with suppress(BlockingIOError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False

@@ -6,8 +6,10 @@ import argparse
 from pathlib import Path
 
 from loom.archive.backups import create_backup
+from loom.cli.output import write_line
 from loom.errors import LoomError
 from loom.locations import find_locations
+from loom.text import plural
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -18,5 +20,6 @@ def run(parsed: argparse.Namespace) -> int:
     target = None if parsed.file is None else Path(parsed.file).expanduser()
     backup = create_backup(archive, target)
     size = f"{backup.size / 1_000_000:.1f} MB"
-    print(f"{backup.path}: {backup.sessions:,} sessions, {backup.turns:,} turns, {size}, opened again and compared")
+    held = f"{plural(backup.sessions, 'session')}, {plural(backup.turns, 'turn')}, {size}"
+    write_line(f"{backup.path}: {held}, opened again and compared")
     return 0

@@ -8,10 +8,11 @@ from dataclasses import asdict
 
 from loom.archive.check import CheckReport, check
 from loom.archive.reindex import reindex
+from loom.cli.output import write_line
 from loom.cli.progress import shown_progress
 from loom.errors import LoomError
 from loom.locations import find_locations
-from loom.text import show_line
+from loom.text import plural, show_line
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -26,19 +27,22 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.reindex:
         with shown_progress() as progress:
             turns = reindex(archive, progress)
-        print(f"The full-text index was made anew from {turns:,} turns.")
+        write_line(f"The full-text index was made anew from {plural(turns, 'turn')}.")
     with shown_progress() as progress:
         report = check(archive, quick=parsed.quick, progress=progress)
-    print(_as_json(report) if parsed.json else _as_text(report))
+    write_line(_as_json(report) if parsed.json else _as_text(report))
     return 0 if report.sound else 1
 
 
 def _as_text(report: CheckReport) -> str:
     size = f"{report.size / 1_000_000:.1f} MB"
-    counted = "" if report.turns is None else f"{report.sessions:,} sessions, {report.turns:,} turns, "
+    counted = (
+        "" if report.turns is None else f"{plural(report.sessions or 0, 'session')}, {plural(report.turns, 'turn')}, "
+    )
     lines = [f"{report.path}: {counted}{size}"]
     wrong = {finding.part for finding in report.findings}
-    lines.append("  ".join(f"{part} {'WRONG' if part in wrong else 'ok'}" for part in report.checked))
+    said = {**report.standing, **dict.fromkeys(wrong, "WRONG")}
+    lines.append("  ".join(f"{part} {said.get(part, 'ok')}" for part in report.checked))
     for finding in report.findings:
         lines.append(f"{finding.part}: {show_line(f'{finding.what} {finding.todo}'.strip(), 1000)}")
     lines += [f"not seen: {show_line(unseen, 1000)}" for unseen in report.unseen]

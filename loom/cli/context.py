@@ -6,16 +6,15 @@ import argparse
 import asyncio
 import json
 import shutil
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from io import TextIOWrapper
 
 from loom.archive import ConversationStore, RequestLine, Session
+from loom.cli.output import write_line
 from loom.cli.workspace import find_workspace
 from loom.context.compare import Comparison, compare
 from loom.context.course import cache_shares, course, sparkline
-from loom.context.seen import SeenPart, SeenRequest, Standing
+from loom.context.seen import SeenPart, SeenRequest, Standing, counting_words
 from loom.context.tokens import TokenCounter
 from loom.cowork.past_requests import PastRequests, find_request
 from loom.errors import LoomError
@@ -36,13 +35,10 @@ STANDINGS = {
 
 def run(parsed: argparse.Namespace) -> int:
     """Print what was asked for."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        # A terminal that cannot spell a character shows its number.
-        sys.stdout.reconfigure(errors="backslashreplace")
     if parsed.full and parsed.at is None:
         raise LoomError("--full shows one request.", "Say which with --at.")
     for line in asyncio.run(_lines(parsed)):
-        print(line)
+        write_line(line)
     return 0
 
 
@@ -92,14 +88,14 @@ def _overview(session: Session, lines: Sequence[RequestLine], newest: SeenReques
     for line in list(reversed(lines))[:NEWEST]:
         counted = f"{line.reported_tokens:,}" if line.reported_tokens is not None else "-"
         cached = "-" if line.cached_share is None else f"{line.cached_share:.0%}"
-        yield f"{line.request:>8,} {line.tokens:>10,} {counted:>10} {cached:>7}  T{line.left_to + 1}-T{line.last_turn}"
+        numbers = f"{line.request:>8,} {line.expected_tokens:>10,} {counted:>10} {cached:>7}"
+        yield f"{numbers}  T{line.left_to + 1}-T{line.last_turn}"
     if len(lines) > NEWEST:
         yield f"and {len(lines) - NEWEST:,} before; --json lists all, --at N shows one"
 
 
 def _sizes(seen: SeenRequest) -> str:
-    counted = f"; the provider counted {seen.reported_tokens:,}" if seen.reported_tokens is not None else ""
-    return f"{seen.tokens:,} of {seen.window:,} tokens{counted}"
+    return f"{seen.about}{seen.tokens:,} of {seen.window:,} tokens; {counting_words(seen)}"
 
 
 def _segments(seen: SeenRequest) -> Iterator[str]:
@@ -130,7 +126,12 @@ def _head(part: SeenPart) -> str:
 
 def _diff(found: Comparison, width: int) -> Iterator[str]:
     yield f"request {found.before.request:,} -> {found.after.request:,}"
-    yield f"{found.before.tokens:,} -> {found.after.tokens:,} tokens; the same beginning: {found.prefix_share:.0%}"
+    yield f"{found.before_tokens:,} -> {found.after.tokens:,} tokens; the same beginning: {found.prefix_share:.0%}"
+    if found.before_tokens != found.before.tokens:
+        yield (
+            f"counted as request {found.after.request:,} is; request {found.before.request:,} by itself was "
+            f"{found.before.tokens:,}"
+        )
     for seen in (found.before, found.after):
         if seen.standing is not Standing.SAME:
             yield f"request {seen.request:,} is {STANDINGS[seen.standing]}"
@@ -162,6 +163,7 @@ def _diff_document(found: Comparison) -> dict[str, object]:
         "came": [asdict(part) for part in found.came],
         "left": [asdict(part) for part in found.left],
         "changed": [[asdict(one), asdict(other)] for one, other in found.changed],
+        "tokens": [found.before_tokens, found.after.tokens],
         "prefix_tokens": found.prefix_tokens,
         "prefix_share": round(found.prefix_share, 4),
     }

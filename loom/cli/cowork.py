@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loom.cli.main import EXIT_FAILED
+from loom.cli.output import say
 from loom.cli.workspace import find_workspace
 from loom.config import load_settings
 from loom.cowork.ending import EndingSignals, silence
 from loom.errors import LoomError
 from loom.locations import find_locations
-from loom.text import show_line
+from loom.text import show, show_line
 
 if TYPE_CHECKING:
     # 0.2 s: not needed for one exchange without a screen.
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 def run(parsed: argparse.Namespace) -> int:
     """Start the app, or run one exchange with -p."""
+    if parsed.fork and parsed.resume is None:
+        raise LoomError("--fork needs the session to fork.", "Name it with --resume REF (0 is the newest).")
     workspace = find_workspace(parsed.workspace)
     locations = find_locations()
     settings = load_settings(locations.config, model=parsed.model)
@@ -34,10 +38,11 @@ def run(parsed: argparse.Namespace) -> int:
         raise LoomError("There is no terminal to draw on.", "Use -p TEXT for one exchange without a screen.")
     from loom.tui.app import LoomApp
 
-    app = LoomApp(locations, settings, workspace, resume=parsed.resume, trust_project=parsed.trust)
+    app = LoomApp(locations, settings, workspace, resume=parsed.resume, fork=parsed.fork, trust_project=parsed.trust)
     code = asyncio.run(_shown(app))
+    _print_unstored(app)
     _say_how_to_resume(app, workspace)
-    return code
+    return code or (EXIT_FAILED if app.unstored else 0)
 
 
 async def _shown(app: LoomApp) -> int:
@@ -45,6 +50,16 @@ async def _shown(app: LoomApp) -> int:
     with EndingSignals(lambda which: app.end(128 + which)) as signals:
         await app.run_async()
     return signals.exit_code or app.return_code or 0
+
+
+def _print_unstored(app: LoomApp) -> None:
+    """What no disk took goes to the terminal: there at least somebody can copy it."""
+    if not app.unstored:
+        return
+    say("loom: this could be stored nowhere, and is printed here so that you can copy it:")
+    for text in app.unstored:
+        say(f"---\n{show(text)}")
+    say("---")
 
 
 def _say_how_to_resume(app: LoomApp, workspace: Path) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 
 from loom.archive import Session, Turn
+from loom.cli.output import say, write_out
 from loom.cli.reading import opened
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.interchange.export import export_session, render
 from loom.locations import Locations, find_locations
+from loom.text import plural
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -22,11 +25,15 @@ def run(parsed: argparse.Namespace) -> int:
         raise LoomError("The archive is empty: there is nothing to export yet.")
     session, turns = asyncio.run(_read(locations, parsed))
     if parsed.file is None:
-        # Lone surrogates never reach the archive, so what is there can be written.
-        sys.stdout.writelines(render(session, turns, parsed.format or "markdown"))
+        if isinstance(sys.stdout, TextIOWrapper) and not sys.stdout.isatty():
+            # A file is the same wherever it is made. Lone surrogates never reach the archive: all of it can be written.
+            sys.stdout.reconfigure(encoding="utf-8")
+        write_out(render(session, turns, parsed.format or "markdown"))
         return 0
-    path = export_session(Path(parsed.file), session, turns, form=parsed.format, force=parsed.force)
-    print(f"loom: {session.turn_count} turns written to {path}", file=sys.stderr)
+    path = export_session(
+        Path(parsed.file), session, turns, locations=locations, form=parsed.format, force=parsed.force
+    )
+    say(f"loom: {plural(session.turn_count, 'turn')} written to {path}")
     return 0
 
 

@@ -9,10 +9,10 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
+from loom.cli.output import OutputError, say, unwritten
 from loom.config import Settings
 from loom.cowork.ending import EndingSignals, silence
 from loom.cowork.events import (
@@ -35,7 +35,7 @@ from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.choosing import choose_model
-from loom.text import show, show_line
+from loom.text import plural, show, show_line
 
 _TURN_COLUMNS = (
     "turn_number",
@@ -57,17 +57,23 @@ _ALLOWED = {"nothing": set(), "edits": {"diff"}, "commands": {"command"}, "all":
 
 def run_prompt(locations: Locations, settings: Settings, workspace: Path, parsed: argparse.Namespace) -> int:
     """Run the exchange that the arguments ask for; its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            # A terminal that cannot spell a character shows its number; the exchange does not end over it.
-            stream.reconfigure(errors="backslashreplace")
     prompt = sys.stdin.read() if parsed.prompt == "-" else parsed.prompt
     if not prompt.strip():
         raise LoomError("The prompt is empty.", "Give -p some text, or pipe it in with -p -.")
     printer = _JsonPrinter() if parsed.output == "json" else _TextPrinter()
     allowed: set[str] = _ALLOWED[parsed.allow]
     return asyncio.run(
-        _run(locations, settings, workspace, parsed.resume, prompt, printer, allowed, trust_project=parsed.trust)
+        _run(
+            locations,
+            settings,
+            workspace,
+            parsed.resume,
+            prompt,
+            printer,
+            allowed,
+            fork=parsed.fork,
+            trust_project=parsed.trust,
+        )
     )
 
 
@@ -80,6 +86,7 @@ async def _run(
     printer: _Printer,
     allowed: set[str],
     *,
+    fork: bool,
     trust_project: bool,
 ) -> int:
     workbench = await Workbench.open(locations, settings)
@@ -91,19 +98,25 @@ async def _run(
         try:
             if resume is not None:
                 found = await workbench.store.resolve_reference(resume, str(workspace))
-                await session.resume(found.id)
+                await session.resume(await workbench.store.fork_session(found.id) if fork else found.id)
+            if session.begun_in:
+                words = f"loom: written in {session.begun_in}; commands and edits go to {workspace}."
+                say(show_line(words, 9_000))
             await session.prepare()
             if session.problem is not None:
                 raise session.problem
             if session.beside.standing == "unasked":
                 names = ", ".join(file.path for file in session.beside.project.files)
-                print(show_line(f"loom: {names} not read: nobody trusted it yet; --trust does.", 500), file=sys.stderr)
+                say(show_line(f"loom: {names} not read: nobody trusted it yet; --trust does.", 500))
             with EndingSignals(driver.interrupt) as signals:
                 session.submit(prompt)
                 ended = await driver.ended
+                await session.titled()
         finally:
             await session.close()
         driver.end(session, ended)
+        if driver.unwritten is not None:
+            raise driver.unwritten
         if ended.outcome is Outcome.INTERRUPTED and signals.exit_code is not None:
             return signals.exit_code
         if ended.outcome is Outcome.COMPLETE and driver.denied:
@@ -123,6 +136,8 @@ class _Driver:
         self.session: CoworkSession | None = None
         self.denied: list[str] = []
         """The tools whose calls were not allowed, in their order."""
+        self.unwritten: OutputError | None = None
+        """Why not everything was printed."""
 
     def take(self, event: Event) -> None:
         self._print(lambda printer: printer.take(event))
@@ -144,6 +159,10 @@ class _Driver:
             # Whoever read our output has gone (`| head`). The exchange goes on to its end and is kept.
             self._printer = None
             silence()
+        except OSError as error:
+            # So it does where our output cannot be written; that is said when it is over.
+            self._printer = None
+            self.unwritten = unwritten(error)
 
     def _answer(self, asked: ApprovalAsked) -> None:
         if self.session is None:
@@ -188,7 +207,7 @@ class _TextPrinter:
     def end(self, session: CoworkSession, ended: ExchangeEnded, denied: Sequence[str]) -> None:
         self._break()
         if denied:
-            calls = f"{len(denied)} call{'' if len(denied) == 1 else 's'}"
+            calls = plural(len(denied), "call")
             tools = ", ".join(dict.fromkeys(denied))
             self._aside(f"loom: {calls} not allowed ({tools}); --allow edits, commands or all lets such calls run")
         if ended.error:
@@ -201,7 +220,7 @@ class _TextPrinter:
             self._column = 0
 
     def _aside(self, line: str) -> None:
-        print(show_line(line, 500), file=sys.stderr)
+        say(show_line(line, 500))
 
 
 class _JsonPrinter:
@@ -239,7 +258,8 @@ class _JsonPrinter:
             "notices": self._notices,
             "usage": self._usage,
         }
-        print(json.dumps(result, ensure_ascii=True, indent=2))
+        sys.stdout.write(json.dumps(result, ensure_ascii=True, indent=2) + "\n")
+        sys.stdout.flush()
 
 
 _Printer = _TextPrinter | _JsonPrinter

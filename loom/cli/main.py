@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from loom import __version__
+from loom.cli.output import prepare_streams, say, write_out
 from loom.errors import LoomError
 
 EXIT_FAILED = 1
@@ -17,21 +18,29 @@ EXIT_INTERRUPTED = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. Errors are one line on stderr that says what to do."""
+    prepare_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     parser = build_parser()
-    parsed = parser.parse_args(arguments or ["cowork"])
     try:
+        try:
+            parsed = parser.parse_args(arguments or ["cowork"])
+        except SystemExit:
+            # What --help printed is still held.
+            write_out(())
+            raise
         code: int = parsed.run(parsed)
     except LoomError as error:
         from loom.text import show_line
 
-        print(f"loom: {show_line(str(error), 2000)}", file=sys.stderr)
+        say(f"loom: {show_line(str(error), 2000)}")
         return EXIT_BAD_INPUT
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader of our output went away (`loom sessions | head`): nothing is wrong.
-        sys.stderr.close()
+        from loom.cowork.ending import silence
+
+        silence()
         return 0
     return code
 
@@ -102,6 +111,11 @@ def _add_cowork(commands: _Commands[argparse.ArgumentParser]) -> None:
         const="0",
         help="go on with a session: its reference, a unique beginning of it, or its place in the list "
         "(0 is the newest, and the default)",
+    )
+    parser.add_argument(
+        "--fork",
+        action="store_true",
+        help="with --resume: go on in a new session that begins with all turns of that one, which stays as it is",
     )
     parser.add_argument("-p", "--prompt", metavar="TEXT", help="one exchange without a screen; `-` reads stdin")
     parser.add_argument("--output", choices=["text", "json"], default="text", help="what -p prints (default: text)")
@@ -210,7 +224,7 @@ def _add_purge(commands: _Commands[argparse.ArgumentParser]) -> None:
         "purge",
         help="destroy a session",
         description="Take a session out of the archive, its index, log and backups, and search every file of loom's "
-        "home for what is left. Exit code 1 when something is.",
+        "home for what is left. Exit code 1 when something is, or may be.",
     )
     parser.add_argument("session", metavar="REF", help="the session's reference, or its place in the list")
     _workspace(parser)

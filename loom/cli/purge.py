@@ -8,26 +8,28 @@ import sys
 
 from loom.archive import ConversationStore, Session
 from loom.archive.purge import Purged, purge
+from loom.cli.output import say, write_line
 from loom.cli.progress import shown_progress
+from loom.cli.turn_numbers import named_turns
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import Locations, find_locations
-from loom.text import show_line
+from loom.text import plural, show_line
 
 
 def run(parsed: argparse.Namespace) -> int:
-    """Ask, purge, and say what could not be reached; 1 when something is left, or the answer was no."""
+    """Ask, purge, and say what could not be reached; 1 when something is or may be left, or the answer was no."""
     locations = find_locations()
     if not locations.archive.exists():
         raise LoomError("The archive is empty: there is nothing to purge.")
     session = asyncio.run(_find(locations, parsed))
     if not parsed.yes and not _agreed(session):
-        print("Nothing was purged.", file=sys.stderr)
+        say("Nothing was purged.")
         return 1
     with shown_progress() as progress:
         purged = purge(locations.archive, session.id, locations.home, progress)
-    print(_told(session, purged))
-    return 1 if purged.left else 0
+    write_line(_told(session, purged))
+    return 1 if purged.left or purged.damaged else 0
 
 
 async def _find(locations: Locations, parsed: argparse.Namespace) -> Session:
@@ -42,19 +44,31 @@ def _agreed(session: Session) -> bool:
     if not sys.stdin.isatty():
         raise LoomError("A purge cannot be undone, and there is no terminal to ask on.", "Say --yes.")
     title = show_line(session.title or "untitled", 60)
-    print(f"{session.reference}  {title}  ({session.turn_count} turns, {show_line(session.workspace_path, 80)})")
-    print("Every turn of it will be gone, from the archive and from its backups, and cannot be brought back.")
+    place = show_line(session.workspace_path, 80)
+    write_line(f"{session.reference}  {title}  ({plural(session.turn_count, 'turn')}, {place})")
+    write_line("Every turn of it will be gone, from the archive and from its backups, and cannot be brought back.")
     # The reference and not a y: a purge is not confirmed by habit.
-    return input(f"Type {session.reference} to purge it: ").strip().lower() == session.reference
+    try:
+        return input(f"Type {session.reference} to purge it: ").strip().lower() == session.reference
+    except EOFError:
+        return False
 
 
 def _told(session: Session, purged: Purged) -> str:
     where = f" and from {len(purged.backups)} backups" if purged.backups else ""
-    lines = [f"{session.reference}: {purged.turns:,} turns purged from the archive{where}."]
+    lines = [f"{session.reference}: {plural(purged.turns, 'turn')} purged from the archive{where}."]
+    if purged.damaged:
+        lines.append(
+            f"damaged: {named_turns(purged.damaged)} held something else than what was stored. They are gone too, but"
+            " no file was searched for what they had said before: look for it where you may have copied it."
+        )
+    if purged.indexed_anew:
+        lines.append("The full-text index is made anew while loom runs; `loom check --reindex` makes it now.")
     if purged.left:
         lines += [f"still there: {left.path}: {left.why}" for left in purged.left]
     else:
         lines.append(
-            f"{purged.files} files were searched for {purged.samples:,} pieces of the text: nothing is left of it."
+            f"{plural(purged.files, 'file')} searched for {plural(purged.samples, 'piece')} of the text: "
+            "nothing is left of it."
         )
     return "\n".join(lines)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from loom.archive import ConversationStore, NewerArchive
+from loom.cli.output import say
 
 
 @asynccontextmanager
@@ -19,7 +19,7 @@ async def opened(archive: Path) -> AsyncIterator[ConversationStore]:
     try:
         store = await ConversationStore.open(archive)
     except NewerArchive as error:
-        print(f"loom: {error.what} It is only read.", file=sys.stderr)
+        say(f"loom: {error.what} It is only read.")
         store = await ConversationStore.open(archive, readonly=True)
     try:
         yield store

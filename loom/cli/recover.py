@@ -7,10 +7,10 @@ from pathlib import Path
 
 from loom.archive.restoring import Loss
 from loom.archive.salvage import recover
+from loom.cli.output import write_line
 from loom.cli.progress import shown_progress
-from loom.text import show_line
-
-_SHOWN = 20
+from loom.cli.turn_numbers import named_turns
+from loom.text import plural, show_line
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -23,10 +23,11 @@ def run(parsed: argparse.Namespace) -> int:
         recovered = recover(damaged, target, progress)
     by_pages = recovered.turns - recovered.read_by_database
     how = f" ({by_pages:,} of them from pages that the database could not read)" if by_pages else ""
-    print(f"{recovered.path}: {recovered.turns:,} turns of {recovered.sessions:,} sessions recovered{how}")
+    held = f"{plural(recovered.turns, 'turn')} of {plural(recovered.sessions, 'session')}"
+    write_line(f"{recovered.path}: {held} recovered{how}")
     for loss in recovered.losses:
-        print(show_line(f"session {loss.reference}: {_told(loss)}", 500))
-    print(f"{damaged} was not touched. To go on with what was recovered, put it in the archive's place.")
+        write_line(show_line(f"session {loss.reference}: {_told(loss)}", 500))
+    write_line(f"{damaged} was not touched. To go on with what was recovered, put it in the archive's place.")
     return 0 if recovered.whole else 1
 
 
@@ -34,6 +35,5 @@ def _told(loss: Loss) -> str:
     parts = []
     for numbers, what in ((loss.lost, "lost"), (loss.altered, "changed by the damage")):
         if numbers:
-            more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
-            parts.append(f"{', '.join(f'T{n}' for n in numbers[:_SHOWN])}{more} {what}")
+            parts.append(f"{named_turns(numbers)} {what}")
     return "; ".join(parts)

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 
 from loom.archive import SearchHit
 from loom.archive.records import SearchPage
+from loom.cli.output import say, write_line
 from loom.cli.reading import opened
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import Locations, find_locations
-from loom.text import show, show_line, storable
+from loom.text import plural, show, show_line, storable
 
 EXIT_NOTHING_FOUND = 1
 MAX_LIMIT = 1_000
@@ -40,20 +41,19 @@ def run(parsed: argparse.Namespace) -> int:
     workspace = None if parsed.all or parsed.session else str(find_workspace(parsed.workspace))
     locations = find_locations()
     if not locations.archive.exists():
-        print("loom: the archive is empty", file=sys.stderr)
+        say("loom: the archive is empty")
         return EXIT_NOTHING_FOUND
     page = asyncio.run(_search(locations, query, parsed, workspace))
     columns = max(_NARROWEST, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
     for hit in page.hits:
-        print(_as_json(hit) if parsed.json else _as_text(hit, columns))
+        write_line(_as_json(hit) if parsed.json else _as_text(hit, columns))
     if page.waiting_turns:
-        print(
+        say(
             f"loom: {page.waiting_turns:,} older turns were not searched: they wait for the full-text index. It is made"
-            " while loom runs; `loom check --reindex` makes it now.",
-            file=sys.stderr,
+            " while loom runs; `loom check --reindex` makes it now."
         )
     if not page.hits:
-        print(f"loom: nothing found in {page.searched_turns:,} turns", file=sys.stderr)
+        say(f"loom: nothing found in {plural(page.searched_turns, 'turn')}")
         return EXIT_NOTHING_FOUND
     return 0
 

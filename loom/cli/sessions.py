@@ -8,11 +8,12 @@ import json
 from datetime import datetime
 
 from loom.archive import Session
+from loom.cli.output import write_line
 from loom.cli.reading import opened
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import find_locations
-from loom.text import show_line
+from loom.text import plural, show_line
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -21,7 +22,7 @@ def run(parsed: argparse.Namespace) -> int:
         raise LoomError("--limit takes a number from 1 up.")
     workspace = None if parsed.all else str(find_workspace(parsed.workspace))
     for index, session in enumerate(asyncio.run(_list(workspace, parsed.limit))):
-        print(_as_json(session) if parsed.json else _as_line(index, session, everywhere=parsed.all))
+        write_line(_as_json(session) if parsed.json else _as_line(index, session, everywhere=parsed.all))
     return 0
 
 
@@ -38,7 +39,8 @@ def _as_line(index: int, session: Session, *, everywhere: bool) -> str:
     when = datetime.fromisoformat(session.last_active_at).astimezone().strftime("%Y-%m-%d %H:%M")
     title = show_line(session.title or "untitled", 60)
     where = f"  {show_line(session.workspace_path, 80)}" if everywhere else ""
-    return f"[{index}] {session.reference}  {when}  {title}  ({session.turn_count} turns, {session.model_name}){where}"
+    about = f"({plural(session.turn_count, 'turn')}, {session.model_name})"
+    return f"[{index}] {session.reference}  {when}  {title}  {about}{where}"
 
 
 def _as_json(session: Session) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic_ai.messages import ModelMessage
 
-from loom.context.receipts import Receipt
+from loom.context.receipts import Receipt, Shortening
 from loom.context.recipes import Recipe
 from loom.context.usage import Segment
 
@@ -22,6 +22,8 @@ class Assembly:
     """Input tokens by our own count alone; a manifest keeps it beside the provider's."""
     segments: dict[Segment, int]
     """The same tokens, by segment; they add up to `tokens`."""
+    counted_segments: dict[Segment, int]
+    """The same by our own count; they add up to `counted`."""
     turns: tuple[tuple[int, int], ...]
     """Turn numbers in the window: inclusive ranges, ascending."""
     texts: dict[str, str]
@@ -30,5 +32,7 @@ class Assembly:
     """How it is put together again; a manifest keeps it."""
     receipt: Receipt | None
     """Set when exchanges left because of this request: store its turn and tell the person."""
+    shortening: Shortening | None
+    """Set when nothing left and something is shown shorter from this request on: store its turn."""
     notice: str | None
-    """Set when the person's own message had to be cut, in words for them."""
+    """Set when the person's own message had to be cut, or what they put back had to go, in words for them."""

@@ -14,6 +14,12 @@ local model's."""
 PIN_SHARE = 10
 """Pins take together at most this part (a tenth) of the window without the reserve."""
 
+PREVIEW_SHARE = 30
+"""A single tool output takes at most this part (a thirtieth) of the window without the reserve: some ten steps of an
+exchange fit beside it, and the window's beginning stays where it is through most exchanges."""
+LEAST_PREVIEW = 300
+"""Tokens; a smaller share of a very small window would not say what was found."""
+
 
 class WindowTooSmall(LoomError):
     """What must be sent does not fit into the model's window."""
@@ -48,10 +54,19 @@ class Budget:
         usable = max(0, full - floor)
         return Marks(full, floor + int(usable * self.high_water), floor + int(usable * self.low_water))
 
+    def slack(self, messages: int) -> int:
+        """Of so many messages, how many leave when they are exceeded: with the same share as the marks have."""
+        return messages - int(messages * self.low_water / self.high_water)
+
     @property
     def pin_room(self) -> int:
         """The most tokens that pins may take together, by our own count."""
         return max(0, self.window - self.reserve) // PIN_SHARE
+
+    @property
+    def preview_room(self) -> int:
+        """The most tokens that one tool output may take, by our own count."""
+        return max(LEAST_PREVIEW, (self.window - self.reserve) // PREVIEW_SHARE)
 
     def check(self, floor: int) -> None:
         """Raises WindowTooSmall if the floor alone fills the window."""

@@ -23,12 +23,13 @@ from loom.context.usage import Segment
 class Contents:
     """The held exchanges, and how they look and what they take from given edges."""
 
-    def __init__(self, rules: TrimRules, count: Count) -> None:
+    def __init__(self, rules: TrimRules, count: Count, *, pin_tokens: int = 0) -> None:
+        """`pin_tokens`: see `Pins`."""
         self.held: list[HeldExchange] = []
         self.beginning = Beginning()
         self.state = ""
         self.hint = ""
-        self.pins = Pins(rules.preview_tokens, count)
+        self.pins = Pins(pin_tokens, count)
         self.rules = rules
         self.count = count
         self._summary: Turn | None = None
@@ -39,6 +40,10 @@ class Contents:
 
     def move(self, edges: Edges) -> None:
         self.beginning = replace(self.beginning, edges=edges)
+
+    def forget_restored(self) -> None:
+        """Something has left: what was put back is not left alone any longer."""
+        self.beginning = replace(self.beginning, restored=0)
 
     def drop_summary(self) -> None:
         self.beginning = replace(self.beginning, summary=0)
@@ -76,6 +81,13 @@ class Contents:
         edges = self.edges
         kept = [held for held in self.held[:-1] if held.last_turn > edges.left_to or held.number in edges.back]
         self.held = kept + self.held[-1:]
+
+    def set_rules(self, rules: TrimRules) -> None:
+        """Let everything look as these rules have it."""
+        if rules != self.rules:
+            self.rules = rules
+            for held in self.held:
+                held.set_rules(rules)
 
     def recount(self) -> None:
         for held in self.held:

@@ -8,6 +8,9 @@ from enum import StrEnum
 from itertools import pairwise
 
 from loom.archive.records import RequestLine
+from loom.context.scale import taken_by
+from loom.context.usage import WindowUsage, short_tokens
+from loom.text import plural
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 LABEL = 7
@@ -63,15 +66,18 @@ def compactions(lines: Sequence[RequestLine]) -> list[int]:
     return [now.request for before, now in pairwise(lines) if now.summary and now.summary != before.summary]
 
 
-def course(lines: Sequence[RequestLine], width: int, height: int, chosen: int | None = None) -> Course:
+def course(
+    lines: Sequence[RequestLine], width: int, height: int, chosen: int | None = None, now: WindowUsage | None = None
+) -> Course:
     """The window from the first request to the last in `width` by `height` cells, two lines for events and numbers
-    included; `chosen` is the request to point at."""
+    included; `chosen` is the request to point at. Each request stands under the mark that it had; the legend names the
+    mark of `now`, or else the last request's."""
     room, high = max(1, width - LABEL - 1), max(1, height - 2)
     columns = _columns(lines, room, chosen)
     fullest = max((column.tokens for column in columns), default=0)
-    mark = max((column.high for column in columns), default=0)
-    marked = 0 < mark <= fullest * _SCALE_DOWN
-    top = max(fullest, mark if marked else 0) * 1.05 or 1.0
+    # A mark far above leaves the picture: the others, and the requests under it, would lie flat on the ground.
+    marks = [column.high for column in columns if column.high <= fullest * _SCALE_DOWN]
+    top = max(fullest, *marks, 0) * 1.05 or 1.0
     rows = [
         (Stroke(_label(top, row, high), Ink.SCALE), *_runs([_cell(column, top, row, high) for column in columns]))
         for row in range(high)
@@ -80,7 +86,7 @@ def course(lines: Sequence[RequestLine], width: int, height: int, chosen: int | 
     last = f"{lines[-1].request:,}" if lines else ""
     ends = "1".ljust(max(0, min(room, len(columns)) - len(last))) + last if len(columns) > len(last) + 1 else last
     rows.append((Stroke(" " * (LABEL + 1) + ends, Ink.SCALE),))
-    return Course(tuple(rows), _legend(lines, mark, marked=marked))
+    return Course(tuple(rows), _legend(lines, now, top))
 
 
 def _columns(lines: Sequence[RequestLine], room: int, chosen: int | None) -> list[_Column]:
@@ -92,7 +98,7 @@ def _columns(lines: Sequence[RequestLine], room: int, chosen: int | None) -> lis
         part = lines[at * count // columns : (at + 1) * count // columns]
         made.append(
             _Column(
-                tokens=max(_tokens(line) for line in part),
+                tokens=max(taken_by(line) for line in part),
                 high=max(line.high_water or 0 for line in part),
                 evicted=any(line.request in gone for line in part),
                 compacted=any(line.request in summed for line in part),
@@ -102,10 +108,6 @@ def _columns(lines: Sequence[RequestLine], room: int, chosen: int | None) -> lis
     # A short session is drawn broader, so that it can be seen.
     broad = max(1, min(4, room // columns)) if columns else 1
     return [column for column in made for _ in range(broad)]
-
-
-def _tokens(line: RequestLine) -> int:
-    return line.reported_tokens or line.tokens
 
 
 def _cell(column: _Column, top: float, row: int, high: int) -> Stroke:
@@ -140,35 +142,39 @@ def _runs(cells: Sequence[Stroke]) -> list[Stroke]:
 
 def _label(top: float, row: int, high: int) -> str:
     """Tokens at the top of the highest row, and in the middle; an axis for the others."""
-    value = top * (high - row) / high
+    value = round(top * (high - row) / high)
     if row == 0 or (high >= 6 and row == high // 2):
-        return f"{_short(value):>{LABEL}}┤"
+        return f"{short_tokens(value):>{LABEL}}┤"
     return f"{'0' if row == high - 1 else '':>{LABEL}}│"
 
 
-def _short(tokens: float) -> str:
-    if tokens >= 999_500:
-        return f"{tokens / 1_000_000:.1f}M"
-    return (
-        f"{tokens / 1_000:.0f}k"
-        if tokens >= 9_950
-        else f"{tokens / 1_000:.1f}k"
-        if tokens >= 1_000
-        else f"{tokens:.0f}"
-    )
-
-
-def _legend(lines: Sequence[RequestLine], mark: int, *, marked: bool) -> str:
+def _legend(lines: Sequence[RequestLine], now: WindowUsage | None, top: float) -> str:
     if not lines:
         return "No request yet."
-    said = [f"{len(lines):,} request{'' if len(lines) == 1 else 's'}"]
-    if mark:
-        said.append(f"┄ exchanges leave at {_short(mark)}{'' if marked else ', far above this picture'}")
+    said = [plural(len(lines), "request")]
+    if mark := _mark(lines, now):
+        said.append(f"┄ exchanges leave at {short_tokens(mark)}{_since(lines, now, mark, top)}")
     if gone := len(evictions(lines)):
-        said.append(f"▾ turns left {gone:,} time{'' if gone == 1 else 's'}")
+        said.append(f"▾ turns left {plural(gone, 'time')}")
     if summed := len(compactions(lines)):
-        said.append(f"◆ summed up {summed:,} time{'' if summed == 1 else 's'}")
+        said.append(f"◆ summed up {plural(summed, 'time')}")
     return " · ".join(said)
+
+
+def _mark(lines: Sequence[RequestLine], now: WindowUsage | None) -> int:
+    return now.high_water if now is not None else lines[-1].high_water or 0
+
+
+def _since(lines: Sequence[RequestLine], now: WindowUsage | None, mark: int, top: float) -> str:
+    """When the window got the size it has, and what the mark was before; or that the mark is not in the picture."""
+    size = now.window if now is not None else lines[-1].window_tokens
+    before = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].window_tokens != size), None)
+    far = ", far above this picture" if mark > top else ""
+    if before is None:
+        return far
+    begun = f"since T{lines[before + 1].last_turn}" if before + 1 < len(lines) else "from the next request on"
+    was = lines[before].high_water
+    return f"{far} {begun}{f' ({short_tokens(was)} before)' if was else ''}"
 
 
 def cache_shares(lines: Sequence[RequestLine]) -> list[float]:

@@ -24,7 +24,7 @@ from pydantic_ai.messages import (
 
 from loom.archive.records import Turn, TurnKind, TurnStatus
 from loom.context.encode import MESSAGE, REQUEST_PART, RESPONSE_PART
-from loom.context.framing import framed_summary
+from loom.context.framing import framed_command, framed_summary
 from loom.context.measure import Count, message_tokens
 
 Side = Literal["request", "response"]
@@ -193,6 +193,8 @@ def _plain_request_parts(row: Turn) -> list[Any]:
                 outcome=_PLAIN_OUTCOMES[row.status],
             )
         ]
+    if command := row.person_command:
+        content = framed_command(command)
     return [UserPromptPart(content, timestamp=_when(row))]
 
 

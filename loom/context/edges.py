@@ -20,6 +20,7 @@ from loom.archive.records import Turn, TurnKind
 Ranges = tuple[tuple[int, int], ...]
 """Turn numbers: inclusive ranges, ascending."""
 
+_PUTS_BACK = ("undone", "brought_back")
 _MARKS = (TurnKind.RECEIPT, TurnKind.SUMMARY, TurnKind.NOTE)
 
 
@@ -65,6 +66,9 @@ class Beginning:
     """The turn of the summary; 0 when none stands there."""
     move: int = 0
     """The turn of the newest move that has not been taken back; 0 if there is none."""
+    restored: int = 0
+    """The turn with which a person last put something back into the window; 0 since something left again. See
+    `loom.context.restored`."""
 
     def moved_by(self, turn: Turn) -> Beginning:
         """Where the window begins after this row; the same for every row that is no mark."""
@@ -76,11 +80,9 @@ class Beginning:
             return self
         if turn.kind is TurnKind.SUMMARY:
             found = replace(found, summary=turn.turn_number)
+        if any(name in meta for name in _PUTS_BACK):
+            found = replace(found, restored=turn.turn_number)
         return replace(found, move=turn.turn_number) if "before" in meta else found
-
-    def with_back(self, exchanges: Iterable[int]) -> Beginning:
-        """The same, these exchanges and no others brought back."""
-        return replace(self, edges=replace(self.edges, back=tuple(sorted(set(exchanges)))))
 
     def meta(self, **more: Any) -> str:
         """`message_meta` of a mark: the window begins like this since."""
@@ -97,6 +99,12 @@ def compaction_meta(before: Beginning, to_turn: int, replaced_tokens: int = 0) -
 def cleared_meta(before: Beginning, to_turn: int) -> str:
     """`message_meta` of a NOTE turn: the window was emptied of the turns up to `to_turn`. A move."""
     return Beginning(Edges(left_to=to_turn)).meta(before=_flat(before))
+
+
+def brought_back_meta(before: Beginning, exchanges: Iterable[int]) -> str:
+    """`message_meta` of a NOTE turn: these exchanges, which had left, stand in the window too."""
+    back = tuple(sorted({*before.edges.back, *exchanges}))
+    return replace(before, edges=replace(before.edges, back=back)).meta(brought_back=True)
 
 
 def restored_meta(move: Turn) -> str:
@@ -151,15 +159,20 @@ def summed_up(turn: Turn) -> tuple[int, int]:
 
 
 def _flat(beginning: Beginning) -> dict[str, Any]:
-    return {**asdict(beginning.edges), "summary": beginning.summary, "move": beginning.move}
+    return {
+        **asdict(beginning.edges),
+        "summary": beginning.summary,
+        "move": beginning.move,
+        "restored": beginning.restored,
+    }
 
 
 def _beginning(meta: dict[str, Any]) -> Beginning | None:
     """What a mark says; None if it is none. A number that is missing or damaged is 0."""
     if not _is_number(meta.get("left_to")):
         return None
-    summary, move = (meta[name] if _is_number(meta.get(name)) else 0 for name in ("summary", "move"))
-    return Beginning(Edges.of(meta), summary, move)
+    names = ("summary", "move", "restored")
+    return Beginning(Edges.of(meta), *(meta[name] if _is_number(meta.get(name)) else 0 for name in names))
 
 
 def _is_number(value: object) -> bool:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from loom.context.budget import Marks, WindowTooSmall
+from loom.context.budget import WindowTooSmall
 from loom.context.contents import Contents
 from loom.context.edges import Edges
 from loom.context.held import HeldExchange
 from loom.context.meter import Meter
+from loom.context.restored import Limits
 
 LEAST_PROMPT_TOKENS = 100
 """The person's message is never cut below this: some 40 of them say that it is cut."""
@@ -22,11 +23,11 @@ markers."""
 class Fitting:
     """One attempt to make the contents fit. All it does is to move edges and, in need, to take the summary out."""
 
-    def __init__(self, contents: Contents, meter: Meter, max_messages: int) -> None:
+    def __init__(self, contents: Contents, meter: Meter, limits: Limits) -> None:
         self._contents = contents
         self._meter = meter
-        self._marks: Marks = meter.marks()
-        self._max_messages = max_messages
+        self._marks = limits.marks
+        self._max_messages = limits.messages
 
     def fit(self) -> str | None:
         """Words for the person if their message had to be cut just now. Raises WindowTooSmall.
@@ -128,8 +129,7 @@ class Fitting:
         """Let exchanges leave until `max_history_messages` holds with the same slack as the water marks have."""
         if not self._too_many():
             return
-        budget = self._meter.budget
-        goal = int(self._max_messages * budget.low_water / budget.high_water)
+        goal = self._max_messages - self._meter.budget.slack(self._max_messages)
         edges = replace(self._contents.edges, back=())
         choices = [replace(edges, left_to=end) for end in ends if end > edges.left_to] or [edges]
         enough = (choice for choice in choices if self._contents.message_count(choice) <= goal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ from loom.archive.records import Turn, TurnKind
 from loom.context.decode import WindowMessage, window_messages
 from loom.context.edges import Edges
 from loom.context.encode import prompt_text, result_text
+from loom.context.framing import framed_output
 from loom.context.measure import Count, part_tokens
 from loom.context.repair import repair
 from loom.context.trimming import (
@@ -75,6 +77,7 @@ class HeldExchange:
         self._calls: dict[str, ToolCallPart] = {}
         self._trimmed: dict[tuple[int, int], ToolReturnPart] = {}
         self._cuts: dict[tuple[str, int, int], Any] = {}
+        self._told: dict[int, tuple[Any, UserPromptPart]] = {}
         self._view: tuple[Edges, View] | None = None
         self._asked: Edges | None = None
 
@@ -97,10 +100,19 @@ class HeldExchange:
         self._messages += window_messages(said, self._count)
         self._view = None
 
+    def set_rules(self, rules: TrimRules) -> None:
+        """Look as these have it from now on."""
+        self._rules = rules
+        self._forget()
+
     def recount(self) -> None:
         """Forget every count: the counter has become better."""
+        self._forget()
+
+    def _forget(self) -> None:
         self._trimmed.clear()
         self._cuts.clear()
+        self._told.clear()
         self._view = None
 
     # What the fitting asks
@@ -191,7 +203,7 @@ class HeldExchange:
         own = self._own(edges)
         for held in self._shown(own.left_to):
             for look, part, turn in self._pieces(held, own):
-                yield Origin(look, turn, look is part)
+                yield Origin(self._as_told(look), turn, look is part)
 
     def shows(self, turn: int, edges: Edges) -> bool:
         """Whether the turn stands in the window from these edges, and not shorter than it came in."""
@@ -270,10 +282,21 @@ class HeldExchange:
         message = held.message
         if isinstance(message, ModelResponse):
             self._calls |= {p.tool_call_id: p for p in message.parts if isinstance(p, ToolCallPart)}
-        pieces = list(self._pieces(held, edges))
-        if len(pieces) == len(message.parts) and all(look is part for look, part, _ in pieces):
+        looks = [self._as_told(look) for look, _, _ in self._pieces(held, edges)]
+        if len(looks) == len(message.parts) and all(map(operator.is_, looks, message.parts)):
             return message
-        return _with_parts(message, [look for look, _, _ in pieces])
+        return _with_parts(message, looks)
+
+    def _as_told(self, part: Any) -> Any:
+        """The output of a command that the person ran is no answer to a call of the model's: it is told like their
+        words, as data. One part, one object: where it comes from is known by that."""
+        if not isinstance(part, ToolReturnPart) or not self.turns[0].person_command:
+            return part
+        known = self._told.get(id(part))
+        if known is None or known[0] is not part:
+            said = UserPromptPart(framed_output(result_text(part)), timestamp=part.timestamp)
+            known = self._told[id(part)] = part, said
+        return known[1]
 
     def _pieces(self, held: WindowMessage, edges: Edges) -> Iterator[tuple[Any, Any, int]]:
         """The parts of a message as they look from these edges, each with what it was and its turn."""

@@ -34,7 +34,7 @@ def manifest_of(
         created_at=created_at or datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
         model_name=model_name,
         window_tokens=window,
-        segments={str(segment): tokens for segment, tokens in assembly.segments.items()},
+        segments={str(segment): tokens for segment, tokens in assembly.counted_segments.items()},
         turns=assembly.turns,
         texts={name: text for name, text in (("tools", tools), ("instructions", instructions)) if text}
         | assembly.texts,

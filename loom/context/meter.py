@@ -6,11 +6,8 @@ from dataclasses import replace
 
 from loom.context.budget import Budget, Marks
 from loom.context.measure import PART_OVERHEAD, Count
+from loom.context.scale import factor_of
 from loom.context.usage import Segment
-
-_FACTORS = (0.4, 3.0)
-"""A report outside these multiples of our count is no measure of the window (a server that leaves out what
-it had cached, or counts another request)."""
 
 
 class Meter:
@@ -30,20 +27,18 @@ class Meter:
             Segment.STATE: 0,
         }
         self.state = ""
+        self.memory = ""
+        self.project = ""
         self._count = count
         self._factor = 1.0
         self._assembled: int | None = None
         self._reported: int | None = None
 
-    def set_budget(self, budget: Budget) -> None:
-        self.budget = budget
-        self._factor = 1.0
-        self._assembled = self._reported = None
-
     def set_floor(self, *, tools: int, instructions: int) -> None:
         self.floor |= {Segment.TOOLS: tools, Segment.INSTRUCTIONS: instructions}
 
     def set_beside(self, memory: str, project: str) -> None:
+        self.memory, self.project = memory, project
         for segment, text in ((Segment.MEMORY, memory), (Segment.PROJECT, project)):
             self.floor[segment] = self._count(text) + PART_OVERHEAD if text else 0
 
@@ -61,6 +56,11 @@ class Meter:
     def floor_tokens(self) -> int:
         """By our own count."""
         return sum(self.floor.values())
+
+    @property
+    def factor(self) -> float:
+        """The provider's tokens for one of ours."""
+        return self._factor
 
     def scaled(self, tokens: int) -> int:
         """Our count on the provider's scale."""
@@ -88,10 +88,8 @@ class Meter:
 
     def report(self, input_tokens: int) -> None:
         """The provider's count of that request; 0 if it gave none."""
-        if not self._assembled or not input_tokens:
-            return
-        factor = input_tokens / self._assembled
-        if _FACTORS[0] <= factor <= _FACTORS[1]:
+        factor = factor_of(self._assembled or 0, input_tokens)
+        if factor is not None:
             self._factor = factor
             self._reported = self._assembled
 

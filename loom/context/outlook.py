@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from loom.context.budget import Marks
 from loom.context.contents import Contents
 from loom.context.meter import Meter
 
@@ -26,9 +27,10 @@ class Outlook:
     left_tokens: int = 0
 
 
-def outlook(contents: Contents, meter: Meter) -> Outlook:
-    """Looks at what the window holds now as if its newest exchange were over and the mark were passed."""
-    edges, marks = contents.edges, meter.marks()
+def outlook(contents: Contents, meter: Meter, marks: Marks) -> Outlook:
+    """Looks at what the window holds now as if its newest exchange were over and the high one of `marks` were
+    passed."""
+    edges = contents.edges
     goal = marks.high - marks.low
 
     def freed(short_to: int, left_to: int) -> int:

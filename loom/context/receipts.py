@@ -1,4 +1,5 @@
-"""Receipts: the line that says which turns left the window. Nothing ever leaves the archive."""
+"""Receipts: the line that says which turns left the window, and the one for those that are only shown shorter since.
+Nothing ever leaves the archive."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from dataclasses import dataclass, replace
 from loom.archive.records import NewTurn, Turn, TurnKind
 from loom.context.edges import Beginning, Ranges, cited, ranges_of
 from loom.context.measure import Count
+from loom.text import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,33 @@ class Receipt:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Shortening:
+    """What looks shorter in the window since one time, though nothing left it."""
+
+    turns: tuple[int, ...]
+    """Ascending; at least one."""
+    beginning: Beginning
+    """Where the window begins, and from where on turns are shortened, since."""
+
+    @property
+    def line(self) -> str:
+        """`T12–T40: 5 turns are shown shorter in the window from here on, whole in the archive`."""
+        span, number = cited([(self.turns[0], self.turns[-1])]), len(self.turns)
+        subject = f"{span} is" if number == 1 else f"{span}: {number:,} turns are"
+        return f"{subject} shown shorter in the window from here on, whole in the archive"
+
+    def turn(self, count: Count) -> NewTurn:
+        """The row that keeps it, like that of a receipt."""
+        return NewTurn(
+            role="system",
+            kind=TurnKind.NOTE,
+            content=self.line,
+            token_count=count(self.line),
+            message_meta=self.beginning.meta(shortened=self.turns),
+        )
+
+
 def receipt_of(turns: Sequence[Turn], ranges: Ranges, beginning: Beginning) -> Receipt:
     """The receipt for these turns (ascending), which span `ranges`, from what their tools reported."""
     facts = [turn.facts for turn in turns]
@@ -92,4 +121,4 @@ def _is_file(fact: dict[str, object]) -> bool:
 
 
 def _plural(number: int, noun: str) -> str:
-    return "" if not number else f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return plural(number, noun) if number else ""

@@ -23,6 +23,11 @@ class Recipe:
     tokens: int
     high: int
     """The high-water mark."""
+    factor: float = 0.0
+    """The scale of `tokens`: the provider's for one of ours, as far as it was known; 0 from an older loom."""
+    memory_chars: int = 0
+    project_chars: int = 0
+    """How much of the end of the instructions is the memory, and behind it the project's instructions."""
     digest: str = ""
     """See `loom.context.fingerprints`; empty before the request is complete."""
 
@@ -36,6 +41,9 @@ class Recipe:
             "trim_chars": self.rules.trim_chars,
             "tokens": self.tokens,
             "high": self.high,
+            "factor": self.factor,
+            "memory_chars": self.memory_chars,
+            "project_chars": self.project_chars,
             "digest": self.digest,
         }
         return {name: value for name, value in kept.items() if value != ""}
@@ -55,6 +63,9 @@ def recipe_from_json(kept: Mapping[str, Any]) -> Recipe | None:
             rules=TrimRules(int(kept["preview_tokens"]), int(kept["trim_chars"])),
             tokens=int(kept["tokens"]),
             high=int(kept["high"]),
+            factor=float(kept.get("factor", 0.0)),
+            memory_chars=int(kept.get("memory_chars", 0)),
+            project_chars=int(kept.get("project_chars", 0)),
             digest=str(kept.get("digest", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError):

@@ -7,6 +7,7 @@ is what was sent. What it is handed is all that it reads: it may run in any thre
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -16,14 +17,17 @@ from loom.context.contents import Contents
 from loom.context.edges import Beginning, Edges
 from loom.context.fingerprints import Fingerprints, part_words
 from loom.context.held import Origin, segment_of
-from loom.context.measure import PART_OVERHEAD, Count, part_tokens
+from loom.context.measure import Count, part_tokens
 from loom.context.recipes import Recipe, recipe_from_json
+from loom.context.scale import by_segment, factor_of, shared, taken
 from loom.context.seen import SeenPart, SeenRequest, Standing
 from loom.context.trimming import TrimRules
 from loom.context.usage import Segment
 
 BESIDE = ("state", "pins", "hint")
 """The texts that stand beside the newest message, in that order."""
+_JOINT = "\n\n"
+"""Between the pieces of the instructions."""
 _WHOLE = TrimRules(preview_tokens=0, trim_chars=0)
 
 
@@ -38,9 +42,17 @@ def replay(manifest: Manifest, turns: Sequence[Turn], summary: Turn | None, coun
     contents = _contents(recipe, turns, summary, count, manifest)
     messages = contents.messages([texts[name] for name in BESIDE if texts.get(name)])
     parts = (
-        *_own_parts(texts, count),
+        *_own_parts(texts, recipe, count),
         *_parts(messages, list(contents.origins()), texts, count),
     )
+    ours = manifest.estimated_tokens
+    expected = recipe.tokens if recipe else ours
+    tokens = taken(expected, ours, manifest.reported_tokens)
+    kept = {each: manifest.segments[each] for each in Segment if each in manifest.segments}
+    factor = factor_of(ours, manifest.reported_tokens) or (recipe.factor if recipe else 0.0)
+    factor = factor or (tokens / ours if ours else 1.0)
+    counted = _by_our_count(kept, ours)
+    segments = by_segment(counted, factor, tokens)
     missing = tuple(_missing(manifest, recipe, turns, summary))
     return SeenRequest(
         request=manifest.request,
@@ -49,13 +61,16 @@ def replay(manifest: Manifest, turns: Sequence[Turn], summary: Turn | None, coun
         model_name=manifest.model_name,
         window=manifest.window_tokens,
         high_water=recipe.high if recipe else None,
-        tokens=recipe.tokens if recipe else manifest.estimated_tokens,
-        estimated_tokens=manifest.estimated_tokens,
+        tokens=tokens,
+        factor=factor,
+        expected_tokens=expected,
+        estimated_tokens=ours,
         reported_tokens=manifest.reported_tokens,
         cache_read_tokens=manifest.cache_read_tokens,
-        segments={each: manifest.segments[each] for each in Segment if each in manifest.segments},
+        segments=segments,
+        counted_segments=counted,
         turns=manifest.turns,
-        parts=parts,
+        parts=tuple(_scaled(parts, factor, segments)),
         standing=_standing(recipe, messages, texts),
         missing=missing,
     )
@@ -91,11 +106,43 @@ def _missing(manifest: Manifest, recipe: Recipe | None, turns: Sequence[Turn], s
         )
 
 
-def _own_parts(texts: Mapping[str, str], count: Count) -> Iterator[SeenPart]:
+def _by_our_count(kept: Mapping[Segment, int], ours: int) -> dict[Segment, int]:
+    """An older loom kept them as the gauge showed them: then they add up to another number."""
+    whole = sum(kept.values())
+    return dict(kept) if whole == ours or not whole else shared(kept, ours / whole, ours)
+
+
+def _scaled(parts: Sequence[SeenPart], factor: float, segments: Mapping[Segment, int]) -> Iterator[SeenPart]:
+    """The parts on the request's scale: what a segment takes, shared out among them."""
+    found: dict[int, int] = {}
+    for segment in {part.segment for part in parts}:
+        counts = {at: part.counted for at, part in enumerate(parts) if part.segment is segment}
+        whole = segments.get(segment, round(sum(counts.values()) * factor))
+        found |= shared(counts, factor, whole)
+    yield from (replace(part, tokens=found.get(at, 0)) for at, part in enumerate(parts))
+
+
+def _own_parts(texts: Mapping[str, str], recipe: Recipe | None, count: Count) -> Iterator[SeenPart]:
     """What stands in front of the messages."""
-    for name, segment in (("tools", Segment.TOOLS), ("instructions", Segment.INSTRUCTIONS)):
-        if text := texts.get(name):
-            yield SeenPart("loom", name, segment, text, count(text))
+    if tools := texts.get("tools"):
+        yield SeenPart("loom", "tools", Segment.TOOLS, tools, count(tools))
+    for segment, text in _instructions(texts.get("instructions", ""), recipe):
+        if text:
+            yield SeenPart("loom", segment.value, segment, text, count(text))
+
+
+def _instructions(text: str, recipe: Recipe | None) -> tuple[tuple[Segment, str], ...]:
+    """The instructions in their three pieces, as their segments are counted; what joins them goes with the piece in
+    front of it."""
+    project = len(text) - (recipe.project_chars if recipe else 0)
+    memory = project
+    if recipe is not None and recipe.memory_chars:
+        memory -= recipe.memory_chars + (len(_JOINT) if recipe.project_chars else 0)
+    return (
+        (Segment.INSTRUCTIONS, text[:memory]),
+        (Segment.MEMORY, text[memory:project]),
+        (Segment.PROJECT, text[project:]),
+    )
 
 
 def _parts(
@@ -124,7 +171,7 @@ def _part(part: Any, side: str, origin: Origin | None, own: Mapping[str, Segment
         kind=part.part_kind,
         segment=segment,
         text=text,
-        tokens=part_tokens(part, count) - PART_OVERHEAD,
+        counted=part_tokens(part, count),
         turn=origin.turn if origin else None,
         tool=getattr(part, "tool_name", None) or "",
         call_id=getattr(part, "tool_call_id", None) or "",

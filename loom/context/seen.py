@@ -31,8 +31,10 @@ class SeenPart:
     """The segment of the gauge that it counts in."""
     text: str
     """Its words, all of them."""
-    tokens: int
-    """By our own count."""
+    counted: int
+    """Tokens by our own count, framing included: the same words count the same in every request."""
+    tokens: int = 0
+    """On the scale of its request: those of a segment add up to the segment's."""
     turn: int | None = None
     """The turn that holds it; None for what is in no turn."""
     tool: str = ""
@@ -57,14 +59,37 @@ class SeenRequest:
     window: int
     high_water: int | None
     tokens: int
+    """Input tokens, see `loom.context.scale`: the number that every view of this request shows."""
+    factor: float
+    """Of the same scale: what one token of our own count is on it."""
+    expected_tokens: int
     """As the gauge showed it when it was sent."""
     estimated_tokens: int
+    """By our own count."""
     reported_tokens: int | None
     cache_read_tokens: int | None
     segments: dict[Segment, int]
+    """`tokens` by segment."""
+    counted_segments: dict[Segment, int]
+    """`estimated_tokens` by segment."""
     turns: tuple[tuple[int, int], ...]
     parts: tuple[SeenPart, ...]
     """In the order in which they were sent."""
     standing: Standing
     missing: tuple[str, ...] = ()
     """What could not be found any more, in words."""
+
+    @property
+    def about(self) -> str:
+        """`~` where `tokens` is an estimate, as on the gauge."""
+        return "" if self.tokens == self.reported_tokens else "~"
+
+
+def counting_words(seen: SeenRequest) -> str:
+    """Whose number `tokens` is, and what else was said of it."""
+    if seen.reported_tokens is None:
+        return "the provider did not count them"
+    if seen.tokens == seen.reported_tokens:
+        off = seen.expected_tokens != seen.tokens
+        return f"counted by the provider{f', {seen.expected_tokens:,} expected' if off else ''}"
+    return f"expected; the provider said {seen.reported_tokens:,}, which cannot be this request"

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic_ai.messages import ModelResponsePart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 
 from loom.config import Settings
+from loom.context.budget import Budget
 from loom.context.encode import TOO_DEEP, prompt_text, result_text
 from loom.context.measure import Count
 
@@ -31,14 +32,18 @@ _HEAD_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class TrimRules:
-    """From the settings; 0 disables."""
+    """How long tool outputs may be; 0 is as long as they are."""
 
     preview_tokens: int
     trim_chars: int
 
     @classmethod
-    def of(cls, settings: Settings) -> TrimRules:
-        return cls(settings.tool_output_preview_tokens, settings.tool_output_trim_chars)
+    def of(cls, settings: Settings, budget: Budget) -> TrimRules:
+        """Those of the settings, the previews smaller where the window is small."""
+        return cls(
+            preview_tokens=min(settings.tool_output_preview_tokens, budget.preview_room),
+            trim_chars=settings.tool_output_trim_chars,
+        )
 
 
 def previewed(part: ToolReturnPart, turn: int, rules: TrimRules, count: Count) -> ToolReturnPart:

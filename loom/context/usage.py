@@ -53,3 +53,14 @@ class WindowUsage:
     @property
     def free(self) -> int:
         return max(0, self.window - self.reserve - self.used)
+
+
+def short_tokens(tokens: int) -> str:
+    """`812`, `8.4k`, `84k`, `1.2M`."""
+    if tokens < 1_000:
+        return str(tokens)
+    if tokens < 9_950:
+        return f"{tokens / 1_000:.1f}k".replace(".0k", "k")
+    if tokens < 999_500:
+        return f"{tokens / 1_000:.0f}k"
+    return f"{tokens / 1_000_000:.1f}M".replace(".0M", "M")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from pydantic_ai.messages import ModelMessage, ModelRequest
 
@@ -19,33 +18,15 @@ from loom.context.measure import Count
 from loom.context.meter import Meter
 from loom.context.outlook import Outlook, outlook
 from loom.context.pins import Pinned
-from loom.context.receipts import Receipt, receipt_of
+from loom.context.receipts import Receipt, Shortening, receipt_of
 from loom.context.recipes import Recipe
+from loom.context.restored import Limits, limits
+from loom.context.resuming import Resuming, SessionRows
+from loom.context.scale import by_segment
 from loom.context.trimming import TrimRules
 from loom.context.usage import Segment, WindowUsage
 
-__all__ = ["Assembly", "SessionRows", "Window"]
-
-PAGE = 40
-"""Exchanges read at first when a session is resumed."""
-
-
-class SessionRows(Protocol):
-    """What is asked of the archive when a session is resumed."""
-
-    async def sizes(self, before: int | None, limit: int) -> Sequence[ExchangeSize]:
-        """The newest `limit` exchanges before exchange `before` (of all if None), newest first."""
-
-    async def exchanges(self, first: int, last: int) -> Sequence[Turn]:
-        """The turns of these exchanges, both included, ascending."""
-
-    async def turn(self, number: int) -> Turn | None: ...
-
-    async def newest_mark(self) -> Turn | None:
-        """The newest turn that moved the window's edges; None if none did."""
-
-    async def newest_recipe(self) -> Recipe | None:
-        """That of the newest request; None before the first, or if an older loom sent it."""
+__all__ = ["Assembly", "Window"]
 
 
 class Window:
@@ -56,9 +37,11 @@ class Window:
     """
 
     def __init__(self, count: Count, settings: Settings, budget: Budget) -> None:
-        self._contents = Contents(TrimRules.of(settings), count)
+        self._settings = settings
+        # Pins have a room of their own, which follows the window's size already.
+        pin_tokens = settings.tool_output_preview_tokens
+        self._contents = Contents(TrimRules.of(settings, budget), count, pin_tokens=pin_tokens)
         self._meter = Meter(budget, count)
-        self._max_messages = settings.max_history_messages
         self._left_at_load: Receipt | None = None
         self._contents.pins.room = budget.pin_room
 
@@ -67,11 +50,6 @@ class Window:
     @property
     def budget(self) -> Budget:
         return self._meter.budget
-
-    def set_budget(self, budget: Budget) -> None:
-        """Another model: its window, and nothing known of how it counts."""
-        self._meter.set_budget(budget)
-        self._contents.pins.room = budget.pin_room
 
     def set_floor(self, *, tools: int, instructions: int) -> None:
         """Tokens of what is in every request, never leaves and never changes."""
@@ -159,76 +137,7 @@ class Window:
     async def load(self, rows: SessionRows) -> None:
         """Fill the window of a resumed session, newest exchanges first, up to where it began or until it is full.
         The cost depends on the window's size and not on the session's."""
-        beginning = await self._beginning(rows)
-        summary = await rows.turn(beginning.summary) if beginning.summary else None
-        self._contents.fill([], beginning, summary)
-        turns: list[Turn] = []
-        before: int | None = None
-        limit = PAGE
-        while page := await rows.sizes(before, limit):
-            taken = self._take(page)
-            turns = [*await rows.exchanges(taken[-1].exchange, taken[0].exchange), *turns]
-            before = taken[-1].exchange
-            self._contents.fill(turns, beginning, summary)
-            if self.left_to >= turns[0].turn_number - 1 or self._used() >= self._room():
-                break
-            # Twice as many each time: what was read is laid out anew at each step.
-            limit *= 2
-        if turns:
-            await self._load_back(rows, turns, beginning, summary)
-            self._begin_at_most_full(turns[0].turn_number - 1)
-            self._left_at_load = await self._left_since(beginning.edges.left_to, rows)
-
-    async def _beginning(self, rows: SessionRows) -> Beginning:
-        """Where the window began last. Outputs may have been shortened since the newest mark: the newest request's
-        recipe says how far."""
-        mark, recipe = await rows.newest_mark(), await rows.newest_recipe()
-        beginning = Beginning().moved_by(mark) if mark is not None else Beginning()
-        if recipe is not None and recipe.last_turn > (mark.turn_number if mark is not None else 0):
-            return replace(beginning, edges=recipe.edges, summary=recipe.summary)
-        return beginning
-
-    async def _left_since(self, left_to: int, rows: SessionRows) -> Receipt | None:
-        """The receipt for what the window, filled anew, has no room for any more (it is another model's); not all of
-        it was read, so it counts exchanges only."""
-        gone = await rows.turn(left_to + 1) if self.left_to > left_to else None
-        exchanges = self._contents.held[0].number - max(1, gone.exchange) if gone is not None else 0
-        if exchanges <= 0:
-            return None
-        return Receipt(((left_to + 1, self.left_to),), exchanges, 0, 0, self._contents.beginning)
-
-    async def _load_back(
-        self, rows: SessionRows, turns: Sequence[Turn], beginning: Beginning, summary: Turn | None
-    ) -> None:
-        """Read the exchanges, older than these turns, that were brought back."""
-        older = [number for number in beginning.edges.back if number < turns[0].exchange]
-        if older:
-            back = [turn for number in older for turn in await rows.exchanges(number, number)]
-            self._contents.fill([*back, *turns], beginning, summary)
-
-    def _begin_at_most_full(self, before: int) -> None:
-        """Let the window begin behind turn `before` at the earliest, and later if more was read than there is room for
-        (rows of imports do not say how long they are)."""
-        ends = [before, *(held.last_turn for held in self._contents.held[:-1])]
-        for left_to in ends:
-            edges = self._contents.edges
-            if left_to > edges.left_to:
-                self._contents.move(replace(edges, left_to=left_to))
-            if self._used() <= self._room():
-                break
-        self._contents.let_go()
-
-    def _take(self, page: Sequence[ExchangeSize]) -> Sequence[ExchangeSize]:
-        room = self._room() - self._used()
-        for at, size in enumerate(page, 1):
-            room -= size.tokens
-            if room <= 0:
-                return page[:at]
-        return page
-
-    def _room(self) -> int:
-        """How full a resumed window may become: as full as it can have been."""
-        return self._meter.marks().full
+        self._left_at_load = await Resuming(self._contents, self._meter, rows).fill()
 
     # A request
 
@@ -243,12 +152,16 @@ class Window:
         them, only the newest request's instructions are taken. Raises WindowTooSmall when it cannot fit.
         """
         self._meter.check()
-        before = self._contents.edges
-        fitting = Fitting(self._contents, self._meter, self._max_messages)
+        before, overflow = self._contents.edges, self.overflow
+        fitting = Fitting(self._contents, self._meter, self._limits())
         if leave_to:
             fitting.let_history_go(leave_to)
-        notice = fitting.fit()
+        cut = fitting.fit()
+        if (self._contents.edges.left_to, self._contents.edges.back) != (before.left_to, before.back):
+            self._contents.forget_restored()
         receipt = self._receipt(before)
+        shortening = self._shortening(before) if receipt is None else None
+        notices = [overflow if receipt is not None else "", cut or ""]
         if self._left_at_load is not None:
             receipt = self._left_at_load.joined(receipt, self._contents.beginning)
             self._left_at_load = None
@@ -260,16 +173,19 @@ class Window:
             "pins": self._contents.pins_look().text,
             "hint": self._contents.hint,
         }
+        used, segments = self._used(), self._raw_segments()
         return Assembly(
             messages=_instructed(self._contents.messages(), live),
-            tokens=self._used(),
+            tokens=used,
             counted=self._raw(),
-            segments=self._segments(),
+            segments=by_segment(segments, self._meter.factor, used),
+            counted_segments=segments,
             turns=self.turns,
             texts={name: text for name, text in texts.items() if text},
             recipe=self._recipe(),
             receipt=receipt,
-            notice=notice,
+            shortening=shortening,
+            notice=" ".join(words for words in notices if words) or None,
         )
 
     def _recipe(self) -> Recipe:
@@ -280,7 +196,10 @@ class Window:
             summary=contents.beginning.summary,
             rules=contents.rules,
             tokens=self._used(),
-            high=self._meter.marks().high,
+            high=self._limits().marks.high,
+            factor=self._meter.factor,
+            memory_chars=len(self._meter.memory),
+            project_chars=len(self._meter.project),
         )
 
     def _receipt(self, before: Edges) -> Receipt | None:
@@ -305,28 +224,53 @@ class Window:
             return None
         return receipt_of(left, ranges_of(turn.turn_number for turn in left), self._contents.beginning)
 
+    def _shortening(self, before: Edges) -> Shortening | None:
+        """What looks otherwise than from `before`; None if nothing does. Nothing has left since."""
+        edges = self._contents.edges
+        if edges == before:
+            return None
+        turns: set[int] = set()
+        for held in self._contents.held:
+            # A part that looks the same is the same object.
+            then, now = ({(o.turn, id(o.part)) for o in held.origins(each)} for each in (before, edges))
+            turns |= {turn for turn, _ in then ^ now}
+        return Shortening(tuple(sorted(turns)), self._contents.beginning) if turns else None
+
     # Summing up
+
+    @property
+    def overflow(self) -> str:
+        """Why something that a person put back has to go again now, in words for them; empty if it need not."""
+        now = self._limits()
+        if not now.kept or (used := self._used()) <= now.marks.full:
+            return ""
+        return (
+            f"What was put back into the window does not fit any longer: with it, the next request takes {used:,} of "
+            f"{now.marks.full:,} tokens."
+        )
 
     def crowded_to(self, threshold: float, keep: int) -> int:
         """The turn up to which a summary should take the place of the exchanges now; 0 if there is no need.
 
         There is when exchanges would leave, and that already at `threshold` of the usable window (0: never by tokens,
         then they leave without one), or when there are more messages than `max_history_messages`. It is enough to
-        shorten older outputs if that leads down to the low-water mark. The exchange in progress stays, and before it as
+        shorten older outputs if that leads down to the low-water mark. What a person put back is left alone for a while
+        (see `loom.context.restored`). The exchange in progress stays, and before it as
         many whole exchanges as hold the newest `keep` messages, if they fit under the low-water mark.
         """
-        contents, marks = self._contents, self._meter.marks()
+        contents, now = self._contents, self._limits()
+        marks = now.marks
         if len(contents.held) < 2:
             return 0
         *history, current = contents.held
         edges = contents.edges
         shortened = replace(edges, short_to=max([edges.short_to, *(held.last_turn for held in history[:-1])]))
-        limit = min(marks.high, self._meter.floor_mark(threshold))
+        limit = marks.high if now.kept else min(marks.high, self._meter.floor_mark(threshold))
         too_full = threshold > 0 and self._used() > limit
         if too_full:
             used = self._meter.scaled(self._meter.floor_tokens + contents.tokens(shortened))
             too_full = used > min(marks.low, limit)
-        if not too_full and not 0 < self._max_messages < contents.message_count():
+        if not too_full and not 0 < now.messages < contents.message_count():
             return 0
         kept = self._meter.floor_tokens + current.view(edges).tokens
         messages = 0
@@ -368,16 +312,17 @@ class Window:
         """The provider refused the last request as too long. The next one is smaller: for a window of `limit` tokens
         if it named one that explains this, else of a fifth less than what was sent."""
         self._meter.overflowed(limit, self._raw())
+        self._contents.set_rules(TrimRules.of(self._settings, self.budget))
         self._contents.pins.room = self.budget.pin_room
 
     def usage(self, *, cost_usd: float = 0.0, cache_read_share: float | None = None) -> WindowUsage:
         """The gauge's reading for the next request as things are now."""
         return WindowUsage(
-            segments=self._segments(),
+            segments=by_segment(self._raw_segments(), self._meter.factor, self._used()),
             window=self.budget.window,
             window_assumed=self.budget.assumed,
             reserve=self.budget.reserve,
-            high_water=self._meter.marks().high,
+            high_water=self._limits().marks.high,
             used=self._used(),
             estimated=self._meter.is_estimate(self._raw()),
             cost_usd=cost_usd,
@@ -390,7 +335,10 @@ class Window:
 
     def outlook(self) -> Outlook:
         """What would leave next."""
-        return outlook(self._contents, self._meter)
+        return outlook(self._contents, self._meter, self._limits().marks)
+
+    def _limits(self) -> Limits:
+        return limits(self._contents, self._meter, self._settings.max_history_messages)
 
     def _raw(self) -> int:
         """Tokens of the next request by our own count."""
@@ -399,14 +347,9 @@ class Window:
     def _used(self) -> int:
         return self._meter.scaled(self._raw())
 
-    def _segments(self) -> dict[Segment, int]:
+    def _raw_segments(self) -> dict[Segment, int]:
         raw = {**self._meter.floor, **self._contents.segments()}
-        scaled = {segment: self._meter.scaled(raw[segment]) for segment in Segment if raw.get(segment)}
-        if scaled:
-            # Rounding: the parts add up to the whole.
-            largest = max(scaled, key=lambda segment: scaled[segment])
-            scaled[largest] += self._used() - sum(scaled.values())
-        return scaled
+        return {segment: raw[segment] for segment in Segment if raw.get(segment)}
 
 
 def _instructed(messages: list[ModelMessage], live: Sequence[ModelMessage]) -> list[ModelMessage]:

@@ -124,7 +124,7 @@ class Beside:
         self._first, self.project = False, find_project(self._workspace)
         if not self.project.files and not before.files:
             return ()
-        remembered = None if self._always else self._trust.get(self._who(), self.project.root)
+        remembered = None if self._always else self._trust.get(self._who(), self.project)
         self._answer = remembered.answer if remembered is not None else None
         if not self._trusted:
             return ()

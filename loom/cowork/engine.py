@@ -20,6 +20,7 @@ from loom.context.window import Window
 from loom.cowork.agent import build_agent, build_tools
 from loom.cowork.approvals import Approvals
 from loom.cowork.beside import Beside, BesideText
+from loom.cowork.circles import Circles
 from loom.cowork.contents import ExchangeInWindow
 from loom.cowork.events import Listener, Notice, Outcome, UsageChanged
 from loom.cowork.exchange import Exchange
@@ -29,6 +30,7 @@ from loom.cowork.recorder import Recorder
 from loom.cowork.requests import RequestLog
 from loom.cowork.streaming import StreamedAnswer
 from loom.cowork.summarising import Summariser
+from loom.cowork.typed import MARK
 from loom.cowork.window_rows import ArchivedRows
 from loom.cowork.windowing import Windowing
 from loom.cowork.workbench import Workbench
@@ -82,6 +84,7 @@ class Engine:
         self._toolbox = toolbox
         self._store = bench.store
         self._request_limit = bench.settings.request_limit
+        self._repeat_limit = bench.settings.repeat_limit
         self._count = bench.counter.count
         self._log_fault = bench.log_fault
         self._permissions = permissions
@@ -134,7 +137,14 @@ class Engine:
                 prompt.exchange,
                 self.choice.name,
             ),
-            gate=Gate(self._toolbox.by_name, self._permissions, self._approvals, writer.running),
+            gate=Gate(
+                self._toolbox.by_name,
+                self._permissions,
+                self._approvals,
+                writer.running,
+                Circles(self._repeat_limit),
+                writer.turns,
+            ),
             answer=answer,
             request_limit=self._request_limit,
             log_fault=self._log_fault,
@@ -190,7 +200,8 @@ class Engine:
         said: dict[int, str] = {}
         for row in self.window.rows:
             if row.role == "user":
-                said.setdefault(row.exchange, row.content or "")
+                command = row.person_command
+                said.setdefault(row.exchange, f"{MARK}{command}" if command else row.content or "")
         return tuple(
             ExchangeInWindow(size.exchange, size.first_turn, size.last_turn, size.tokens, said.get(size.exchange, ""))
             for size in self.window.exchanges

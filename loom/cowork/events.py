@@ -37,6 +37,13 @@ class SessionOpened:
 
 
 @dataclass(frozen=True, slots=True)
+class TitleChanged:
+    """A model gave the session its title (setting `title_model`)."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class TurnStored:
     """A turn is durable. Draws user messages, and closes what was streamed before it."""
 
@@ -75,12 +82,22 @@ class ToolRunning:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandOutput:
+    """A command that the person runs by hand has written more, at most ten times a second."""
+
+    call_id: str
+    end: str
+    """The end of its output so far, at most about 8 kB."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolFinished:
     """A call's result is stored. `turn` has content, status (complete, failed, denied) and facts."""
 
     call_id: str
     turn: Turn
-    duration_ms: int
+    duration_ms: int | None
+    """None where nobody measured it: another loom ran it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +180,11 @@ class SaveFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenOver:
+    """Another loom has the session now: nothing is stored here any more. Sent once; what ran is being stopped."""
+
+
+@dataclass(frozen=True, slots=True)
 class ExchangeStarted:
     exchange: int
 
@@ -177,11 +199,13 @@ class ExchangeEnded:
 
 Event = (
     SessionOpened
+    | TitleChanged
     | TurnStored
     | TextDelta
     | ThinkingDelta
     | ToolStarted
     | ToolRunning
+    | CommandOutput
     | ToolFinished
     | ApprovalAsked
     | ApprovalAnswered
@@ -192,6 +216,7 @@ Event = (
     | QueueChanged
     | Notice
     | SaveFailed
+    | TakenOver
     | ExchangeStarted
     | ExchangeEnded
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic_ai.capabilities import AbstractCapability
@@ -18,13 +18,16 @@ from pydantic_ai.tools import (
     ToolDenied,
 )
 
+from loom.archive import Turn
 from loom.cowork.approvals import Approvals
+from loom.cowork.circles import Circles
 from loom.tools.outcome import Preview, ToolFailure, ToolSpec
 from loom.tools.permissions import Permissions
 
 
 class Gate(AbstractCapability[None]):
-    """Stops a call that changes something until the person, or what they allowed before, says yes."""
+    """Stops a call that changes something until the person, or what they allowed before, says yes; and one that only
+    goes round in a circle."""
 
     def __init__(
         self,
@@ -32,17 +35,26 @@ class Gate(AbstractCapability[None]):
         permissions: Permissions,
         approvals: Approvals,
         running: Callable[[str], None],
+        circles: Circles,
+        turns: Sequence[Turn],
     ) -> None:
         super().__init__()
         self._specs = specs
         self._permissions = permissions
         self._approvals = approvals
         self._running = running
+        self._circles = circles
+        self._turns = turns
         self._previews: dict[str, Preview] = {}
 
     async def before_tool_execute(
         self, ctx: RunContext[None], *, call: ToolCallPart, tool_def: ToolDefinition, args: dict[str, Any]
     ) -> dict[str, Any]:
+        if not ctx.tool_call_approved:
+            try:
+                self._circles.check(call.tool_name, call.args_as_dict(), self._turns)
+            except ToolFailure as failure:
+                raise ToolFailed(str(failure)) from failure
         spec = self._specs.get(call.tool_name)
         if spec is None or spec.preview is None or ctx.tool_call_approved:
             self._running(call.tool_call_id)

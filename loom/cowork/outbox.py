@@ -1,58 +1,69 @@
-"""Messages typed while an exchange runs: they wait here, in order, and can be taken back."""
+"""What is typed while an exchange runs: it waits here, in order, and can be taken back."""
 
 from __future__ import annotations
 
 from collections import deque
 
 from loom.cowork.events import Listener, QueueChanged
+from loom.cowork.typed import Typed
 
 
 class Outbox:
-    """A queue that says so when it changes."""
+    """A queue that says so when it changes. What it tells of its content is spelled as `loom.cowork.typed` has it."""
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
-        self._waiting: deque[str] = deque()
-        self.sending = ""
-        """The message that was taken out and is on no disk yet; empty when there is none."""
+        self._waiting: deque[Typed] = deque()
+        self._taken: Typed | None = None
 
     @property
     def waiting(self) -> tuple[str, ...]:
         """Oldest first."""
-        return tuple(self._waiting)
+        return tuple(typed.spelled for typed in self._waiting)
 
-    def put(self, text: str) -> None:
-        self._waiting.append(text)
+    @property
+    def sending(self) -> str:
+        """What was taken out and is on no disk yet; empty when there is nothing."""
+        return self._taken.spelled if self._taken is not None else ""
+
+    def put(self, typed: Typed) -> None:
+        self._waiting.append(typed)
         self._changed()
 
-    def next(self) -> str | None:
-        """The oldest message, taken out to be sent; None when there is none. `sent` or `put_back` follows."""
-        if not self._waiting:
-            return None
-        self.sending = self._waiting.popleft()
-        self._changed()
-        return self.sending
+    def next(self, *, messages: bool, waits: bool) -> Typed | None:
+        """The oldest, taken out to be sent; `sent` or `put_back` follows. None when there is none, and, when messages
+        cannot be sent now, instead of a message: behind one that `waits` for its turn everything does, else commands
+        go before it."""
+        for typed in self._waiting:
+            if messages or typed.is_command:
+                self._waiting.remove(typed)
+                self._taken = typed
+                self._changed()
+                return typed
+            if waits:
+                break
+        return None
 
     def sent(self) -> None:
-        """The message that was taken out is stored."""
-        self.sending = ""
+        """What was taken out is stored."""
+        self._taken = None
         self._changed()
 
     def put_back(self) -> bool:
-        """Put the message that could not be sent back to the front; False when there is none."""
-        if not self.sending:
+        """Put what could not be sent back to the front; False when there is nothing."""
+        if self._taken is None:
             return False
-        self._waiting.appendleft(self.sending)
+        self._waiting.appendleft(self._taken)
         self.sent()
         return True
 
     def take_back(self) -> str | None:
-        """The newest message, taken out to be edited; None when there is none."""
+        """The newest, taken out to be edited; None when there is none."""
         if not self._waiting:
             return None
-        text = self._waiting.pop()
+        typed = self._waiting.pop()
         self._changed()
-        return text
+        return typed.spelled
 
     def _changed(self) -> None:
         self._listener(QueueChanged(self.waiting))

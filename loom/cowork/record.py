@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from loom.cowork.prompt import static_instructions
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from loom.state import SessionLine, SessionState, advance, to_yaml
+from loom.text import storable
 
 
 class NothingSaid(LoomError):
@@ -29,6 +31,8 @@ class SessionRecord:
         self._store = bench.store
         self._workspace = workspace
         self.detail: SessionDetail | None = None
+        self.begun_in = ""
+        """Another folder than the workspace, in which the session was begun; empty when it is the same."""
         self.state = SessionState()
         self.instructions = static_instructions(workspace)
         """Those that the session began with, as long as it lives."""
@@ -51,6 +55,8 @@ class SessionRecord:
     async def open(self, session_id: str) -> SessionDetail:
         """Take up a session with its state. Raises UnknownSession."""
         detail = await self._read(session_id)
+        here = await asyncio.to_thread(os.path.realpath, self._workspace)
+        self.begun_in = detail.workspace_path if detail.workspace_path != storable(here) else ""
         self.instructions = detail.system_prompt or self.instructions
         self.state = SessionState.from_json(_parsed(detail.session_state))
         if self.state.last_turn < detail.turn_count:
@@ -89,6 +95,7 @@ class SessionRecord:
             model=model,
             turn_count=detail.turn_count if detail else 0,
             total_tokens=detail.total_tokens if detail else 0,
+            begun_in=self.begun_in,
         )
         return to_yaml(self.state, line, count=self._bench.counter.count)
 
@@ -112,7 +119,8 @@ class SessionRecord:
         detail = self.require()
         turns = await self._store.get_range(detail.id, 1, detail.turn_count)
         place = self._export_path(detail, path)
-        return await asyncio.to_thread(export_session, place, detail, turns, make_folder=not path)
+        locations = self._bench.locations
+        return await asyncio.to_thread(export_session, place, detail, turns, locations=locations, make_folder=not path)
 
     def _export_path(self, detail: SessionDetail, path: str) -> Path:
         if not path:

@@ -1,13 +1,14 @@
-"""Write-through: turns go to the archive first, then to the screen, and a failed write loses nothing."""
+"""How turns are stored: to the archive first, then to the screen; a failed write loses nothing."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
 
-from loom.archive import ArchiveError, ConversationStore, NewTurn, Turn
+from loom.archive import ArchiveError, ConversationStore, LeaseLost, NewTurn, Turn
 from loom.archive.records import Draft
 from loom.archive.spool import Spool
+from loom.cowork.elsewhere import Claim
 from loom.cowork.events import Listener, SaveFailed, TurnStored
 from loom.errors import LoomError
 
@@ -22,7 +23,8 @@ class NotSaved(LoomError):
 class Recorder:
     """Stores the turns of one session in order and announces each once it is durable."""
 
-    def __init__(self, store: ConversationStore, spool: Spool, listener: Listener) -> None:
+    def __init__(self, store: ConversationStore, spool: Spool, listener: Listener, claim: Claim) -> None:
+        self._claim = claim
         self._store = store
         self._spool = spool
         self._listener = listener
@@ -34,6 +36,16 @@ class Recorder:
         self.unsaved: list[NewTurn] = []
         """Turns that could not be written, oldest first. While there are any, nothing else is written: turns
         are numbered in the order in which things happened."""
+        self._spooled: set[str] = set()
+        """The keys of those that are in the spool as well."""
+
+    @property
+    def in_memory_only(self) -> tuple[NewTurn, ...]:
+        """Turns that are on no disk, oldest first: what would be lost with the process. None when another loom has the
+        session: that is said elsewhere."""
+        if self._claim.taken:
+            return ()
+        return tuple(turn for turn in self.unsaved if turn.append_key not in self._spooled)
 
     async def store(self, turns: Sequence[NewTurn]) -> list[Turn]:
         """The stored rows, durable when this returns, announced in the order in which they are stored.
@@ -56,18 +68,28 @@ class Recorder:
     async def _append(self, session_id: str, turns: Sequence[NewTurn]) -> list[Turn]:
         try:
             return await self._store.append_turns(session_id, turns)
-        except ArchiveError as error:
+        except LeaseLost as error:
+            self._claim.lose()
             await self._keep(session_id, turns)
+            raise NotSaved(error.what, error.todo) from error
+        except ArchiveError as error:
             self._listener(SaveFailed(error.what, error.todo))
+            await self._keep(session_id, turns)
             raise NotSaved(error.what, error.todo) from error
 
     async def _keep(self, session_id: str, turns: Sequence[NewTurn]) -> None:
         """Keep what the archive did not take in memory and, if the disk lets us, in the spool beside it."""
+        if self._claim.taken:
+            # Not in the spool: the next start would put it behind what the other loom has written since.
+            self.unsaved.extend(turns)
+            return
         try:
             kept = await asyncio.to_thread(self._spool.put, session_id, turns)
         except ArchiveError as error:
             self._listener(SaveFailed(error.what, error.todo))
             kept = list(turns)
+        else:
+            self._spooled.update(turn.append_key for turn in kept if turn.append_key)
         self.unsaved.extend(kept)
 
     async def restore(self) -> int:
@@ -96,7 +118,14 @@ class Recorder:
                 raise
         if self.session_id is not None:
             await asyncio.to_thread(self._spool.drop, self.session_id)
+            self._spooled.clear()
         return stored
+
+    async def move(self, session_id: str) -> None:
+        """Store what is unsaved in this session instead, which goes on from the same turn. Raises an ArchiveError."""
+        for turns in _by_message(self.unsaved):
+            await self._store.append_turns(session_id, turns)
+        self.unsaved = []
 
     def draft(self, exchange: int, streamed: Callable[[], Sequence[NewTurn]]) -> None:
         """Note that more of the answer has streamed; `streamed()` goes to disk within DRAFT_SECONDS."""
@@ -120,9 +149,16 @@ class Recorder:
     async def _save(self, draft: Draft) -> None:
         try:
             await self._store.save_draft(draft)
+        except LeaseLost:
+            self._claim.lose()
         except ArchiveError as error:
             # The answer itself is stored when it is complete; a draft only shortens what a crash could cost.
             self._listener(SaveFailed(error.what, error.todo))
+
+    async def save_draft(self, exchange: int, turns: Sequence[NewTurn]) -> None:
+        """Put these on disk now, in the place of the draft there is; none forgets it. A failure is announced."""
+        if self.session_id is not None:
+            await self._save(Draft(session_id=self.session_id, exchange=exchange, turns=tuple(turns)))
 
     async def settle_draft(self) -> None:
         """Stop saving drafts and wait for the one on its way, so that none lands behind the answer it became."""

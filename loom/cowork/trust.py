@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from loom.archive.flocks import locked
 from loom.archive.workspaces import Workspace
-from loom.cowork.project import find_project
+from loom.cowork.project import Project
 from loom.errors import LoomError
 
 Answer = Literal["trusted", "never"]
@@ -42,16 +42,17 @@ class TrustStore:
         self._path = path
         self._watched: set[str] = set()
 
-    def get(self, workspace: Workspace, root: Path) -> Remembered | None:
-        """What is remembered of this project; None when nobody has answered. Raises TrustUnusable."""
-        key = _key(workspace, root)
+    def get(self, workspace: Workspace, project: Project) -> Remembered | None:
+        """What is remembered of this project; None when nobody has answered. It is judged as it was read, whatever the
+        files say by now: what is trusted is what will be used. Raises TrustUnusable."""
+        key = _key(workspace, project.root)
         entry = self._read().get(key)
         if not isinstance(entry, dict) or entry.get("answer") not in ("trusted", "never"):
             return None
         digests = entry.get("digests")
         remembered = Remembered(entry["answer"], digests if isinstance(digests, dict) else {})
         if workspace.commit is None and key not in self._watched:
-            if remembered.digests != find_project(Path(workspace.path)).digests:
+            if remembered.digests != project.digests:
                 return None
             self._watched.add(key)
         return remembered

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 
 from loom.archive import ConversationStore, NewTurn, Turn
 from loom.archive.records import TurnKind
-from loom.context.edges import Beginning, Ranges, before_move, cited, cleared_meta, ranges_of, restored_meta
+from loom.context.edges import (
+    Beginning,
+    Ranges,
+    before_move,
+    brought_back_meta,
+    cited,
+    cleared_meta,
+    ranges_of,
+    restored_meta,
+)
 from loom.cowork.events import Listener, Notice
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import Recorder
@@ -90,8 +99,8 @@ class WindowMoves:
                 f"{spans} would take about {needed:,} tokens: {missing:,} more than there is room for.",
                 "/compact or /clear makes room. A single turn can be viewed, and the model can recall it.",
             )
-        beginning = engine.window.beginning.with_back((*edges.back, *(row.exchange for row in rows)))
-        await self._change(engine, _note(f"In the window again: {spans}.", beginning.meta()), reload=True)
+        meta = brought_back_meta(engine.window.beginning, (row.exchange for row in rows))
+        await self._change(engine, _note(f"In the window again: {spans}.", meta), reload=True)
 
     async def _exchanges(self, ranges: Ranges) -> list[int]:
         """The exchanges that these turns belong to, ascending."""

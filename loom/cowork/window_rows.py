@@ -12,7 +12,7 @@ from loom.context.recipes import Recipe, recipe_from_json
 
 @dataclass(frozen=True, slots=True)
 class ArchivedRows:
-    """`loom.context.window.SessionRows` of one session of the archive."""
+    """`loom.context.resuming.SessionRows` of one session of the archive."""
 
     store: ConversationStore
     session_id: str

@@ -64,17 +64,19 @@ class Windowing(AbstractCapability[None]):
     async def _sum_up(self) -> int:
         """Make the summary that the policy wants, if it wants one now. The turn up to which exchanges are to leave
         because there is none; 0 for no such turn. Raises NotSaved."""
-        to_turn = self._summariser.wanted_to(self._window)
+        to_turn, overflow = self._summariser.wanted_to(self._window), self._window.overflow
         if not to_turn:
             return 0
         turn = await self._summariser.try_turn(self._window, to_turn)
         if turn is None:
             return to_turn
         self._window.add(await self._recorder.store([turn]))
+        if overflow:
+            self._listener(Notice("warning", f"{overflow} It was summed up again."))
         return 0
 
     async def _record(self, assembly: Assembly, parameters: ModelRequestParameters) -> None:
-        """Keep what the request was made of, and say what left the window for it. Raises NotSaved."""
+        """Keep what the request was made of, and what left the window for it or is shown shorter. Raises NotSaved."""
         instructions = _instructions(assembly.messages)
         tools = schema_lines(parameters.function_tools)
         digest = self._requests.fingerprints.digest(assembly.messages, instructions, tools)
@@ -91,10 +93,12 @@ class Windowing(AbstractCapability[None]):
                 digest=digest,
             )
         )
-        receipt = assembly.receipt
+        receipt, shortening = assembly.receipt, assembly.shortening
         if receipt is not None:
             self._window.add(await self._recorder.store([receipt.turn(self._count)]))
             self._listener(WindowTrimmed(receipt.first_turn, receipt.last_turn, receipt.line))
+        elif shortening is not None:
+            self._window.add(await self._recorder.store([shortening.turn(self._count)]))
 
     async def after_model_request(
         self, ctx: RunContext[None], *, request_context: ModelRequestContext, response: ModelResponse

@@ -13,6 +13,7 @@ from loom.errors import LoomError
 from loom.interchange.document import document
 from loom.interchange.html import html
 from loom.interchange.markdown import markdown
+from loom.locations import Locations
 
 Form = Literal["markdown", "json", "html"]
 
@@ -52,27 +53,33 @@ def export_session(
     session: Session,
     turns: Iterable[Turn],
     *,
+    locations: Locations,
     form: Form | None = None,
     force: bool = False,
     make_folder: bool = False,
 ) -> Path:
     """Write the session to `path` (mode 0600), in the given form or the one its ending names; the path.
 
-    Raises ExportError if the file is there already (unless `force`), its folder is not (unless `make_folder`: a
-    mistyped path must not become a folder) or it cannot be written; then nothing is left.
+    Raises ExportError if it would be among loom's own files (at `locations`), the file is there already (unless
+    `force`), its folder is not (unless `make_folder`: a mistyped path must not become a folder) or it cannot be
+    written; then nothing is left.
     """
     chosen = form or form_of(path)
-    if path.exists() and not force:
+    if locations.owns(path):
+        raise ExportError(f"{path} is among loom's own files.", "Name a file somewhere else.")
+    if os.path.lexists(path) and not force:
         raise ExportError(f"{path} is there already.", "Name another file, or remove it first.")
     return write_private(path, render(session, turns, chosen), make_folder=make_folder)
 
 
 def write_private(path: Path, pieces: Iterable[str], *, make_folder: bool = False) -> Path:
-    """Write the pieces to `path` (mode 0600), in the place of what was there; the path.
+    """Write the pieces to `path` (mode 0600), in the place of a file that was there; the path.
 
-    Raises ExportError if it cannot be written; then what was there is as it was.
+    Raises ExportError if it cannot be written, or is a device, a pipe or a folder; then what was there is as it was.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise ExportError(f"{path} is not a file.", "Name one, or none to write to standard output.")
         if make_folder:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         elif not path.parent.exists():

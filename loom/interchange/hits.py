@@ -10,7 +10,7 @@ from pathlib import Path
 from loom.archive.records import SearchHit, TurnKind, TurnStatus
 from loom.interchange.export import write_private
 from loom.interchange.markdown import escaped, fenced, quoted
-from loom.text import show, show_line
+from loom.text import plural, show, show_line
 
 
 def export_hits(folder: Path, query: str, hits: Sequence[SearchHit], when: datetime) -> Path:
@@ -30,7 +30,7 @@ def export_hits(folder: Path, query: str, hits: Sequence[SearchHit], when: datet
 
 def hits_page(query: str, hits: Sequence[SearchHit], when: datetime) -> Iterator[str]:
     """The page in pieces, best hit first. Text from the archive is made safe to show, as in a transcript."""
-    count = f"{len(hits):,} hit{'' if len(hits) == 1 else 's'}"
+    count = plural(len(hits), "hit")
     yield f"# {escaped(show_line(query, 200)) or 'Everything'}\n\n{count}, {when.astimezone(UTC):%Y-%m-%d %H:%M} UTC.\n"
     for hit in hits:
         ending = "" if hit.status is TurnStatus.COMPLETE else f", {hit.status.value}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from loom.archive.records import Session, Turn, TurnKind, TurnStatus
-from loom.text import show, show_line
+from loom.text import plural, show, show_line
 
 _STYLE = """\
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -27,7 +27,7 @@ def html(session: Session, turns: Iterable[Turn]) -> Iterator[str]:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         f"<title>{title}</title>\n<style>\n{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
-        f"<p>Session {escape(session.reference)}, {session.turn_count} turns, "
+        f"<p>Session {escape(session.reference)}, {plural(session.turn_count, 'turn')}, "
         f"{escape(show_line(session.model_name))}, {escape(show_line(session.workspace_path))}</p>\n"
     )
     for turn in turns:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from loom.archive.records import Session, Turn, TurnKind, TurnStatus
-from loom.text import show, show_line
+from loom.text import plural, show, show_line
 
 _TICKS = re.compile(r"`+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -18,7 +18,7 @@ def markdown(session: Session, turns: Iterable[Turn]) -> Iterator[str]:
     """The transcript in pieces. Text from the archive is made safe to show; its Markdown is kept as it is."""
     yield f"# {escaped(show_line(session.title or 'Untitled session'))}\n\n"
     yield (
-        f"Session `{session.reference}`, {session.turn_count} turns, {show_line(session.model_name)}, "
+        f"Session `{session.reference}`, {plural(session.turn_count, 'turn')}, {show_line(session.model_name)}, "
         f"begun {session.started_at[:16].replace('T', ' ')} UTC in `{show_line(session.workspace_path)}`.\n"
     )
     for turn in turns:

@@ -9,10 +9,10 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
-from loom.archive.records import Turn
+from loom.archive.records import PERSON_COMMAND, Turn
 from loom.state.model import PendingCall
 
-COMMAND_TOOLS = ("shell_execute", "git_command")
+COMMAND_TOOLS = ("shell_execute", "git_command", PERSON_COMMAND)
 FILE_TOOLS = {"write_file": "created", "edit_file": "edited"}
 MAX_COMMAND_CHARS = 2_000
 

@@ -46,6 +46,9 @@ _LEAVES: tuple[tuple[str, int], ...] = (
 _LEAVES_LAST: tuple[tuple[str, int], ...] = (("constraints", 0), ("pins", 0))
 
 
+_BEGUN = "instructions and earlier turns may name paths there; tools work in the workspace"
+
+
 @dataclass(frozen=True, slots=True)
 class SessionLine:
     """What the state says about the session itself."""
@@ -55,6 +58,8 @@ class SessionLine:
     model: str
     turn_count: int
     total_tokens: int
+    begun_in: str = ""
+    """Another folder, in which the session was begun; empty when it is the workspace."""
 
 
 def estimate(text: str) -> int:
@@ -158,6 +163,7 @@ def _shown(session: SessionLine, chars: int) -> SessionLine:
         reference=clip(session.reference, chars),
         workspace=_middle(session.workspace, chars),
         model=clip(session.model, chars),
+        begun_in=_middle(session.begun_in, chars),
     )
 
 
@@ -174,6 +180,7 @@ def _text(document: _Document, focus: str, session: SessionLine) -> str:
         "session": {
             "id": session.reference,
             "workspace": session.workspace,
+            **({"begun_in": f"{session.begun_in} ({_BEGUN})"} if session.begun_in else {}),
             "model": session.model,
             "turn_count": session.turn_count,
             "total_tokens": session.total_tokens,

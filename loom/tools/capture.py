@@ -27,6 +27,15 @@ class Capture:
             self._shorten()
         return True
 
+    def end(self, size: int) -> str:
+        """The last `size` bytes of what is kept, as text."""
+        held = b""
+        for data in reversed([bytes(self._head), *self._tail] if not self.dropped else self._tail):
+            held = data + held
+            if len(held) >= size:
+                break
+        return _without_cut_start(held[-size:]).decode("utf-8", "replace")
+
     def _shorten(self) -> None:
         while (over := self._tail_size - self._tail_limit) > 0:
             first = self._tail.popleft()
@@ -42,9 +51,13 @@ class Capture:
         if not self.dropped:
             return (bytes(self._head) + tail).decode("utf-8", "replace")
         head = _without_cut_end(bytes(self._head)).decode("utf-8", "replace")
-        # Continuation bytes at the front belong to a character whose beginning was left out.
-        tail = tail[next((at for at in range(min(4, len(tail))) if tail[at] & 0xC0 != 0x80), 0) :]
-        return f"{head}\n[… {self.dropped:,} bytes left out here …]\n{tail.decode('utf-8', 'replace')}"
+        end = _without_cut_start(tail).decode("utf-8", "replace")
+        return f"{head}\n[… {self.dropped:,} bytes left out here …]\n{end}"
+
+
+def _without_cut_start(data: bytes) -> bytes:
+    """The bytes less the end of a UTF-8 character whose beginning was left out."""
+    return data[next((at for at in range(min(4, len(data))) if data[at] & 0xC0 != 0x80), 0) :]
 
 
 def _without_cut_end(data: bytes) -> bytes:

@@ -2,16 +2,18 @@
 
 Offered for few commands, and only where the rest of the line cannot turn them into something else: programs that look
 or that test. Of each only some options are let through, written exactly as here, and otherwise plain names and paths
-inside the workspace. Options that are not known ask, and so do abbreviated ones: by them programs load plugins, read
-another configuration and write files. A command that is dangerous, or that has anything in it that a shell would
-expand, is asked about each time, also after such a yes.
+inside the workspace, which no link leads out of. Options that are not known ask, and so do abbreviated ones: by them
+programs load plugins, read another configuration and write files. A command that is dangerous, or that has anything in
+it that a shell would expand, is asked about each time, also after such a yes.
 
 What the workspace itself makes of such a program stays possible: `pytest` runs its tests, `cargo build` its build
-script, and a link in it may lead outside.
+script, and links that a program comes upon by itself, or that are put there after the question, it may follow. A
+command that runs may read what the person may read, and the question says so.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from pathlib import Path
@@ -81,33 +83,44 @@ _PLAIN = re.compile(r"[\w.][\w./:-]*")
 
 def prefix_of(command: str, root: Path) -> str:
     """The prefix that may be offered for this command; empty when none may. Two commands with the same prefix are
-    allowed together."""
+    allowed together. Looks at the workspace's links: not for the event loop."""
     if len(command) > MAX_LENGTH or _SHELL.search(command) or danger_of_command(command, root):
         return ""
     try:
         words = shlex.split(command)
     except ValueError:
         return ""
-    return " ".join(_prefix(words))
+    return " ".join(_prefix(words, root))
 
 
-def _prefix(words: list[str]) -> list[str]:
+def _prefix(words: list[str], root: Path) -> list[str]:
     if tuple(words[:2]) in _WRAPPERS:
-        behind = _prefix(words[2:])
+        behind = _prefix(words[2:], root)
         return [*words[:2], *behind] if behind else []
     for count in (1, 2, 3):
         options = _OPTIONS.get(tuple(words[:count]))
         if options is not None:
             allowed = frozenset(options.split())
-            free = all(_is_free(word, allowed, words[0]) for word in words[count:])
+            free = all(_is_free(word, allowed, words[0], root) for word in words[count:])
             return words[:count] if free else []
     return []
 
 
-def _is_free(word: str, options: frozenset[str], program: str) -> bool:
+def _is_free(word: str, options: frozenset[str], program: str, root: Path) -> bool:
     if word.startswith("-"):
         name, equals, value = word.partition("=")
         return name + equals in options and (not equals or re.fullmatch(r"\w+", value) is not None)
     # Other packages of go's than these are anybody's, and testing them runs their code.
     is_own = program != "go" or word == "." or word.startswith("./")
-    return is_own and _PLAIN.fullmatch(word) is not None and ".." not in re.split("[/:]", word)
+    return is_own and _PLAIN.fullmatch(word) is not None and ".." not in re.split("[/:]", word) and _stays(word, root)
+
+
+def _stays(word: str, root: Path) -> bool:
+    """Whether the word, and each piece of it that a program may take for a path, lies in the workspace when every link
+    is followed. A word that is no path is a file that is not there."""
+    real = os.path.realpath(root)
+    pieces = (word, *word.split(":"))
+    try:
+        return all(Path(os.path.realpath(root / piece)).is_relative_to(real) for piece in pieces)
+    except (OSError, ValueError):
+        return False

@@ -1,6 +1,7 @@
 """A recalled turn as text: the head that cites it, and as much of what it says as is wanted."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +15,10 @@ MAX_ARGUMENTS = 300
 """Characters of a tool's name, of one argument, and of all arguments of a call, in a head."""
 SHORT_HEAD = 40
 """Characters of a head where there is room for no more."""
+
+_NAME = re.compile(r"([\w.-]+)\(")
+_ARGUMENT = re.compile(r"([^\s=,()]+)=")
+_DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,38 @@ def text_of(turn: Turn) -> str:
 def call_text(call: Mapping[str, Any], limit: int | None = None) -> str:
     """`read_file(path="src/auth.py")`, its arguments clipped when there is a limit."""
     return f"{_clipped(str(call.get('name', '?')), limit and MAX_NAME)}({_arguments(call.get('arguments'), limit)})"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCall:
+    """A call that `call_text` wrote, read again."""
+
+    name: str
+    arguments: dict[str, Any]
+    end: int
+    """Behind its closing bracket."""
+
+
+def read_call(text: str, start: int = 0) -> ReadCall | None:
+    """The call that is written whole at this place; None if none is."""
+    name = _NAME.match(text, start)
+    if name is None:
+        return None
+    arguments: dict[str, Any] = {}
+    at = name.end()
+    while not text.startswith(")", at):
+        argument = _ARGUMENT.match(text, at)
+        if argument is None:
+            return None
+        try:
+            arguments[argument[1]], at = _DECODER.raw_decode(text, argument.end())
+        except (ValueError, RecursionError):
+            return None
+        if text.startswith(", ", at):
+            at += 2
+        elif not text.startswith(")", at):
+            return None
+    return ReadCall(name[1], arguments, at + 1)
 
 
 def head_of(turn: Turn, arguments: Mapping[str, Any] | str | None = None) -> str:

@@ -12,6 +12,7 @@ from loom.tools.capture import Capture
 from loom.tools.command_prefix import prefix_of
 from loom.tools.danger import danger_of_command
 from loom.tools.environment import environment_for_commands
+from loom.tools.offloop import in_thread
 from loom.tools.outcome import Preview, ToolFailure, ToolOutcome
 from loom.tools.paths import Workspace, in_words
 from loom.tools.process import Ended, run_program
@@ -33,8 +34,15 @@ class Shell:
             command: The command line.
             timeout_seconds: Seconds it may take; 0 is the usual time.
         """
-        command, seconds = self._checked(command, timeout_seconds)
-        capture = Capture(self._limit)
+        return await self.run(command, timeout_seconds, Capture(self._limit))
+
+    async def run(self, command: str, seconds: int, capture: Capture) -> ToolOutcome:
+        """Run it for at most `seconds` (0: the usual time), its output into `capture` as it comes.
+
+        Raises ToolFailure if it cannot be started. When the caller is cancelled, everything that it started is ended
+        before CancelledError goes on.
+        """
+        command, seconds = self._checked(command, seconds)
         try:
             ended = await run_program(
                 [self._program, "-c", command],
@@ -44,14 +52,15 @@ class Shell:
                 take=capture.take,
             )
         except OSError as error:
-            raise ToolFailure(f"The command cannot be started: {in_words(error)}.") from error
+            started = ToolFailure(f"The command cannot be started: {in_words(error)}.")
+            raise self._workspace.gone() or started from error
         return ToolOutcome(told(capture, ended, seconds), facts_of(command, capture, ended))
 
     async def preview(self, arguments: Mapping[str, Any]) -> Preview:
         """The command exactly as it will run, the time it may take and where."""
         command, seconds = self._checked(arguments["command"], arguments.get("timeout_seconds", 0))
         root = self._workspace.root
-        prefix = prefix_of(command, root)
+        prefix = await in_thread(lambda: prefix_of(command, root))
         return Preview(
             title=f"Run a command (at most {seconds:,} s, in {root})",
             body=command,
@@ -59,9 +68,7 @@ class Shell:
             scope="shell commands that are exactly this one",
             scope_key=f"shell:{root}\0{command}",
             warning=danger_of_command(command, root),
-            wider_scope=f"every shell command that begins with `{prefix}`, without operators and warnings"
-            if prefix
-            else "",
+            wider_scope=_wider(prefix) if prefix else "",
             wider_key=f"shell-prefix:{root}\0{prefix}" if prefix else "",
         )
 
@@ -72,6 +79,11 @@ class Shell:
         if not 0 <= seconds <= MAX_SECONDS:
             raise ToolFailure(f"timeout_seconds is {seconds}.", f"Give 0 (the usual time) to {MAX_SECONDS:,}.")
         return command, seconds or self._seconds
+
+
+def _wider(prefix: str) -> str:
+    what = f"every shell command that begins with `{prefix}`, without operators and warnings"
+    return f"{what}; what runs may read whatever you may read"
 
 
 def told(capture: Capture, ended: Ended, seconds: int, *, always: bool = True) -> str:

@@ -30,6 +30,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("context", "", "What the window holds, token by token"),
     Command("sessions", "", "Other sessions of this workspace"),
     Command("new", "", "Start a new session"),
+    Command("fork", "[T12]", "Go on in a copy of this session, whole or up to a turn; this one stays as it is"),
     Command("state", "", "Show or hide the session state"),
     Command("recall", "[query]", "Search the archive"),
     Command("pin", "[text or T12]", "Keep words, a turn or the last answer in the window whatever leaves it"),

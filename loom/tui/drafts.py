@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 
+from loom.archive.records import Turn
 from loom.archive.unsent import Unsent, place_of
+from loom.cowork.typed import joined, typed_in
 
 KEEP_SECONDS = 0.7
 """After a change, so long until it goes to the disk."""
@@ -49,6 +52,69 @@ class DraftKeeper:
             await asyncio.to_thread(self._words.release)
 
 
-def joined(*texts: str) -> str:
-    """Several pieces as one text to go on with; blank ones are left out."""
-    return "\n\n".join(text for text in texts if text.strip())
+class Drafts:
+    """Keeps the words of whichever conversation is open. A disk that takes nothing is said once."""
+
+    def __init__(self, unsent: Unsent, workspace: str, warn: Callable[[str], None]) -> None:
+        self._unsent = unsent
+        self._workspace = workspace
+        self._warn = warn
+        self._keeper: DraftKeeper | None = None
+        self._due: asyncio.TimerHandle | None = None
+        self._keeping: asyncio.Task[None] | None = None
+        self._failed = False
+        self._ended = False
+
+    async def restore(self, session_id: str | None, turns: Sequence[Turn]) -> str:
+        """What was being written when this conversation was left; from now on its words are kept. `turns` are its
+        newest ones."""
+        keeper = DraftKeeper(self._unsent, session_id, self._workspace)
+        try:
+            texts = await keeper.restore()
+        except OSError as error:
+            self._warn(f"What was being written here cannot be read: {error.strerror or error}.")
+            texts = []
+        # Not before: what is kept is to have what was restored in it.
+        self._keeper = keeper
+        # loom was killed between storing the message and forgetting that it was being written.
+        said = [typed.spelled for typed in map(typed_in, turns) if typed is not None]
+        return joined(*(text for text in texts if said[-1:] != [text.rstrip()]))
+
+    async def keep(self, session_id: str | None, *texts: str) -> None:
+        """Keep these texts as what is being written in the open conversation."""
+        if self._keeper is None:
+            return
+        try:
+            await self._keeper.keep(session_id, joined(*texts))
+        except OSError as error:
+            if not self._failed:
+                self._failed = True
+                self._warn(f"What you write cannot be kept on the disk until it is sent: {error.strerror or error}.")
+
+    async def hand_on(self, session_id: str, text: str) -> None:
+        """Leave this text to be found when the session is opened. Raises OSError."""
+        words = self._unsent.at(place_of(session_id, self._workspace))
+        await asyncio.to_thread(words.keep, text)
+        await asyncio.to_thread(words.release)
+
+    def keep_soon(self, keep: Callable[[], Awaitable[None]]) -> None:
+        """Call `keep` KEEP_SECONDS after the first of several changes."""
+        if self._due is None and not self._ended:
+            self._due = asyncio.get_running_loop().call_later(KEEP_SECONDS, self._start, keep)
+
+    def _start(self, keep: Callable[[], Awaitable[None]]) -> None:
+        self._due = None
+        # No worker: leaving must not cut it short.
+        self._keeping = asyncio.ensure_future(keep())
+
+    async def release(self) -> None:
+        """The conversation is left; its words stay for whoever opens it next."""
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            await keeper.release()
+
+    def end(self) -> None:
+        """Nothing more is kept by itself."""
+        self._ended = True
+        if self._due is not None:
+            self._due.cancel()

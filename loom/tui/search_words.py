@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loom.archive.records import SearchPage
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.filter_completion import Asked
 from loom.tui.widgets.facet_bar import Facets, Scope
 
@@ -21,7 +21,7 @@ def outcome(query: str, asked: Asked, facets: Facets, page: SearchPage, near: Se
     if page.hits:
         return " ".join(said)
     where = "the session that it names" if asked.names_session else facets.words()
-    turns = f"{page.searched_turns:,} turn{'' if page.searched_turns == 1 else 's'}"
+    turns = plural(page.searched_turns, "turn")
     said.insert(0, f"Nothing found for “{show_line(query, 80)}” in {turns} of {where}.")
     if near:
         said.append(f"Nearly so: {', '.join(show_line(word, 40) for word in near)}.")

@@ -63,13 +63,21 @@ class ChatService(Protocol):
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Messages typed during the exchange, oldest first."""
+        """What was typed during the exchange, oldest first, spelled as `loom.cowork.typed` has it."""
 
     @property
     def pending(self) -> tuple[ApprovalAsked, ...]: ...
 
     @property
     def read_only(self) -> bool: ...
+
+    @property
+    def taken(self) -> bool:
+        """Whether another loom took the session over: nothing can be stored here any more."""
+
+    @property
+    def begun_in(self) -> str:
+        """Another folder than this one, in which the session was begun; empty when it is the same."""
 
     @property
     def problem(self) -> LoomError | None:
@@ -88,8 +96,11 @@ class ChatService(Protocol):
     def submit(self, text: str) -> None:
         """Start an exchange, or queue the message while one runs or the agent is being built."""
 
+    def run_command(self, command: str) -> None:
+        """Run a command of the person's in the workspace, or queue it."""
+
     def take_back(self) -> str | None:
-        """Take the newest waiting message out of the queue; None when nothing waits."""
+        """Take the newest out of the queue, spelled; None when nothing waits."""
 
     def interrupt(self) -> bool:
         """Stop the running exchange; False when none runs."""

@@ -5,21 +5,26 @@ from __future__ import annotations
 import json
 
 from loom.archive.records import Turn, TurnKind, TurnStatus
-from loom.text import show_line
+from loom.text import plural, show_line
+from loom.tui.call_text import calls_text
 from loom.tui.widgets.line import turn_label
 
 _NAMED_KINDS = (TurnKind.THINKING, TurnKind.TOOL_CALL, TurnKind.SUMMARY, TurnKind.RECEIPT, TurnKind.NOTE)
 
 
 def turn_text(turn: Turn) -> str:
-    """Everything that a turn says: its content, or the calls that it makes."""
-    if turn.content:
-        return turn.content
+    """Everything that a turn says, for a person: its content, and the calls that it makes, in words."""
+    said = [turn.content] if turn.content else []
     if turn.tool_calls:
-        return json.dumps(turn.tool_calls, indent=2, ensure_ascii=False, default=str)
-    if turn.kind is TurnKind.FILE:
-        return f"(a file: {len(turn.part_json or ''):,} characters stored)"
-    return "(nothing)"
+        said.append(calls_text(turn.tool_calls))
+    if not said and turn.kind is TurnKind.FILE:
+        return f"(a file: {plural(len(turn.part_json or ''), 'character')} stored)"
+    return "\n".join(said) or "(nothing)"
+
+
+def verbatim_calls(turn: Turn) -> str:
+    """The calls of a turn as the archive has them, JSON; empty for a turn that makes none."""
+    return json.dumps(turn.tool_calls, indent=2, ensure_ascii=False, default=str) if turn.tool_calls else ""
 
 
 def turn_heading(turn: Turn) -> str:

@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loom.archive import ConversationStore, NewTurn, Turn, TurnKind, TurnStatus, UnknownSession, WriteFailed
-from loom.archive.appends import MAX_ROWS
+from loom.archive.appends import MAX_ROWS, Appender
 from loom.archive.database import connect
 from loom.archive.digests import DIGESTED, GENESIS, digest
+from loom.archive.purge import erase
 from loom.text import storable
 
 AWKWARD = [
@@ -288,6 +289,53 @@ async def test_a_stored_turn_cannot_be_changed(store: ConversationStore, session
     with closing(connect(store.path)) as connection, pytest.raises(sqlite3.DatabaseError):
         connection.execute(statement)
     assert [turn.content for turn in await store.get_turns(session)] == ["as it was"]
+
+
+def _pages_in_log(connection: sqlite3.Connection) -> int:
+    (_, pages, _) = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    return int(pages)
+
+
+async def test_a_turn_of_words_changes_three_pages(store: ConversationStore, session: str) -> None:
+    appender = Appender()
+    with closing(connect(store.path)) as connection, closing(connect(store.path, readonly=True)) as reader:
+        appender.append(connection, session, [NewTurn(role="user", content="hello")], None)
+        # While somebody reads it, the log is not started over.
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM conversation_turns").fetchone()
+        written = []
+        for _ in range(20):
+            before = _pages_in_log(connection)
+            appender.append(connection, session, [NewTurn(role="assistant", content="x" * 1_000)], None)
+            written.append(_pages_in_log(connection) - before)
+    # The turn, its entry in the index of numbers, the session. Where the file grows: its first page, the tree above.
+    assert min(written) == 3
+    assert sum(written) / len(written) < 5
+
+
+async def test_an_id_that_a_purge_has_freed_is_not_used_again(
+    store: ConversationStore, session: str, tmp_path: Path
+) -> None:
+    kept = await store.create_session(tmp_path, "offline", "")
+    await store.append_turn(kept, "user", "stays")
+    await store.append_turns(session, [NewTurn(role="user", content=str(n)) for n in range(5)])
+    with closing(connect(store.path)) as connection:
+        (newest,) = connection.execute("SELECT max(id) FROM conversation_turns").fetchone()
+        erase(connection, session)
+    await store.append_turns(kept, [NewTurn(role="user", content="comes"), NewTurn(role="user", content="after")])
+    fork = await store.fork_session(kept)
+    with closing(connect(store.path)) as connection:
+        ids = [row[0] for row in connection.execute("SELECT id FROM conversation_turns ORDER BY id")]
+        assert ids == [1, *range(newest + 1, newest + 6)]
+        # As a program of an earlier version does it, which does not ask for an id.
+        erase(connection, fork)
+        with pytest.raises(sqlite3.IntegrityError, match="never used again"):
+            connection.execute(
+                "INSERT INTO conversation_turns (session_id, turn_number, exchange, role, kind, status, created_at,"
+                " digest) VALUES (?, 4, 3, 'user', 'text', 'complete', '', '')",
+                (kept,),
+            )
+    assert await store.append_turn(kept, "user", "goes on") == 4
 
 
 async def test_a_cancelled_append_is_stored_exactly_once(store: ConversationStore, session: str) -> None:

@@ -53,6 +53,17 @@ async def test_a_check_runs_beside_a_writer_and_names_who_holds_a_session(
     assert await store.append_turn(session, "assistant", "goes on") == 2
 
 
+async def test_an_index_that_is_behind_is_not_called_in_order(archive_path: Path) -> None:
+    await _filled(archive_path)
+    reindex(archive_path)
+    assert check(archive_path).standing == {}
+    with closing(connect(archive_path)) as connection:
+        connection.execute("UPDATE search_progress SET watermark = watermark - 3")
+    report = check(archive_path, quick=True)
+    assert report.sound and report.standing == {"index": "behind"}
+    assert any("is behind" in remark for remark in report.remarks)
+
+
 async def test_the_first_changed_text_is_named_by_session_and_turn(archive_path: Path) -> None:
     reference = await _filled(archive_path)
     for number in (17, 23):
@@ -68,6 +79,15 @@ async def test_a_text_that_is_no_longer_utf8_is_a_changed_text(archive_path: Pat
     reference = await _filled(archive_path)
     overwrite(archive_path, find_bytes(archive_path, b"turn number 9 "), b"\xff\xfe")
     assert any(f"{reference}: the text of T9 " in finding.what for finding in check(archive_path).findings)
+
+
+async def test_an_exchange_that_begins_elsewhere_is_noticed(archive_path: Path) -> None:
+    reference = await _filled(archive_path)
+    with closing(connect(archive_path)) as connection:
+        connection.execute("UPDATE exchanges SET tokens_before = tokens_before + 1 WHERE exchange = 3")
+    (finding,) = check(archive_path).findings
+    assert finding.part == "numbering"
+    assert f"Session {reference}: its exchanges begin elsewhere" in finding.what
 
 
 async def test_a_turn_that_is_gone_is_noticed(archive_path: Path) -> None:

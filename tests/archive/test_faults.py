@@ -136,7 +136,9 @@ async def test_closing_twice_at_once_does_nothing_more(archive_path: Path) -> No
     await store.create_session(archive_path.parent, "offline", "")
     await asyncio.gather(store.close(), store.close())
     await store.close()
-    assert not archive_path.with_name(f"{archive_path.name}-wal").exists()
+    log = archive_path.with_name(f"{archive_path.name}-wal")
+    # Where SQLite is told to move nothing at the end, the emptied file stays.
+    assert not log.exists() or log.stat().st_size == 0
     with pytest.raises(ArchiveUnavailable):
         await store.list_sessions()
 

@@ -175,3 +175,20 @@ async def test_another_process_learns_that_it_was_taken_over(
 async def test_a_lease_needs_a_session(store: ConversationStore) -> None:
     with pytest.raises(UnknownSession):
         await store.acquire_lease("../../elsewhere")
+
+
+async def test_the_one_that_lost_it_learns_that_and_who_has_it(
+    store: ConversationStore, other_store: ConversationStore, session: str
+) -> None:
+    assert not await store.is_lease_lost(session)
+    await store.acquire_lease(session)
+    assert not await store.is_lease_lost(session) and not await other_store.is_lease_lost(session)
+    lease = await other_store.acquire_lease(session, take_over=True)
+    assert await store.is_lease_lost(session) and not await other_store.is_lease_lost(session)
+    holder = await store.get_lease_holder(session)
+    assert holder is not None and holder.since == lease.since
+    await other_store.release_lease(session)
+    assert await store.is_lease_lost(session)
+    assert await store.get_lease_holder(session) is None
+    await store.acquire_lease(session)
+    assert not await store.is_lease_lost(session)

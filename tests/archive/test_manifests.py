@@ -98,8 +98,8 @@ async def test_lines_say_how_the_window_stood(store: ConversationStore, session:
     await store.add_manifest(replace(_manifest(session, 1), recipe=recipe))
     await store.add_manifest(replace(_manifest(session, 2), turns=((3, 4), (9, 12))))
     new, old = await store.list_requests(session)
-    assert (new.left_to, new.summary, new.high_water, new.tokens, new.last_turn) == (8, 7, 900, 1500, 13)
-    assert (old.left_to, old.summary, old.high_water, old.tokens, old.last_turn) == (2, 0, None, 1600, 12)
+    assert (new.left_to, new.summary, new.high_water, new.expected_tokens, new.last_turn) == (8, 7, 900, 1500, 13)
+    assert (old.left_to, old.summary, old.high_water, old.expected_tokens, old.last_turn) == (2, 0, None, 1600, 12)
 
 
 async def test_how_a_model_counted_last_is_found_in_any_session(store: ConversationStore, session: str) -> None:

@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from loom.archive import ConversationStore, NewerArchive, NotAnArchive, WriteFailed
+from loom.archive.check import check
 from loom.archive.database import APPLICATION_ID, connect, pragma
 from loom.archive.migrations import MIGRATIONS, prepare, statements
+from loom.archive.purge import erase
+from tests.support.older import Said, make_older
 
 
 def _add_mood(connection: sqlite3.Connection) -> None:
@@ -100,6 +103,82 @@ async def test_the_first_version_keeps_its_sessions_and_their_order(archive_path
     await store.append_turn("session-0", "user", "hello")
     assert [s.id for s in await store.list_sessions()] == ["session-0", "session-1", "session-2"]
     await store.close()
+
+
+_TALK = [(0, "system", 2), (1, "user", 3), (1, "assistant", 5), (2, "user", 7), (4, "user", 11), (3, "user", 13)]
+"""Exchange, role and tokens of the turns of an older archive. A fork of something damaged may have numbers that jump
+or go back."""
+
+
+def _talk(session: str) -> list[Said]:
+    return [(exchange, role, f"{session} {n}", tokens) for n, (exchange, role, tokens) in enumerate(_TALK, 1)]
+
+
+@pytest.mark.parametrize("version", range(1, len(MIGRATIONS)))
+async def test_every_older_version_is_brought_up_to_date(archive_path: Path, version: int) -> None:
+    make_older(archive_path, version, {"kept": _talk("kept"), "gone": _talk("gone")})
+    with closing(connect(archive_path)) as connection:
+        erase(connection, "gone")
+    store = await ConversationStore.open(archive_path)
+    assert [turn.content for turn in await store.get_turns("kept")] == [f"kept {n}" for n in range(1, 7)]
+    assert [(e.exchange, e.first_turn, e.last_turn, e.tokens) for e in await store.get_exchange_sizes("kept")] == [
+        (4, 5, 6, 24),
+        (2, 4, 4, 7),
+        (1, 2, 3, 8),
+        (0, 1, 1, 2),
+    ]
+    assert await store.append_turn("kept", "user", "and on it goes", token_count=17) == 7
+    assert (await store.get_turns_before("kept", None, 1))[0].exchange == 5
+    assert [e.tokens for e in await store.get_exchange_sizes("kept", limit=2)] == [17, 24]
+    await store.close()
+    assert check(archive_path).sound, check(archive_path).findings
+    with closing(connect(archive_path)) as connection:
+        (newest,) = connection.execute("SELECT max(id) FROM conversation_turns").fetchone()
+        assert newest == 2 * len(_TALK) + 1  # not that of a turn that is gone
+    (backup,) = (archive_path.parent / "backups").iterdir()
+    with closing(sqlite3.connect(backup)) as old:
+        assert pragma(old, "user_version") == version
+
+
+@pytest.mark.parametrize("version", range(1, len(MIGRATIONS)))
+def test_an_older_version_is_checked_as_it_is(archive_path: Path, version: int) -> None:
+    make_older(archive_path, version, {"kept": _talk("kept")[:4]})
+    assert check(archive_path).sound, check(archive_path).findings
+    with closing(connect(archive_path)) as connection:
+        assert pragma(connection, "user_version") == version
+
+
+async def test_an_older_version_and_the_present_one_end_in_the_same_schema(tmp_path: Path) -> None:
+    schemas = []
+    for version in range(1, len(MIGRATIONS) + 1):
+        path = tmp_path / f"{version}" / "archive.db"
+        prepare(path, MIGRATIONS[:version])
+        prepare(path)
+        with closing(connect(path)) as connection:
+            schemas.append(connection.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY name").fetchall())
+    assert all(schema == schemas[0] for schema in schemas)
+    assert "AUTOINCREMENT" not in str(schemas[0])
+
+
+async def test_where_the_schema_is_closed_ids_are_counted_as_before(archive_path: Path) -> None:
+    def refuse(action: int, first: str | None, *_: str | None) -> int:
+        closed = action == sqlite3.SQLITE_PRAGMA and first == "writable_schema"
+        return sqlite3.SQLITE_IGNORE if closed else sqlite3.SQLITE_OK
+
+    def with_closed_schema(connection: sqlite3.Connection) -> None:
+        connection.set_authorizer(refuse)
+        MIGRATIONS[4](connection)
+        connection.set_authorizer(None)
+
+    prepare(archive_path, (*MIGRATIONS[:4], with_closed_schema, *MIGRATIONS[5:]))
+    with closing(connect(archive_path)) as connection:
+        (table,) = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'conversation_turns'").fetchone()
+        assert "AUTOINCREMENT" in table
+    store = await ConversationStore.open(archive_path)
+    session = await store.create_session(archive_path.parent, "offline", "")
+    assert [await store.append_turn(session, "user", f"{n}") for n in range(3)] == [1, 2, 3]
+    await store.close()
+    assert check(archive_path).sound, check(archive_path).findings
 
 
 async def test_a_migration_that_fails_changes_nothing(archive_path: Path) -> None:

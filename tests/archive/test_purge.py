@@ -13,7 +13,7 @@ from loom.archive.purge import purge
 from loom.archive.spool import Spool
 from loom.archive.unsent import Unsent
 from loom.tools.memory_file import MemoryFile
-from tests.support.damage import find_bytes, overwrite
+from tests.support.damage import files_with, find_bytes, overwrite
 from tests.support.unsent import put_unsent
 
 SECRET = "the passphrase is Quetzalcoatl-Vermilion-7731"
@@ -40,10 +40,6 @@ async def _fill(path: Path) -> tuple[str, str]:
         await store.close()
 
 
-def _files_with(home: Path, data: bytes) -> list[str]:
-    return [file.name for file in home.rglob("*") if file.is_file() and find_bytes(file, data) >= 0]
-
-
 async def test_nothing_is_left_of_a_purged_session(archive_path: Path, tmp_path: Path) -> None:
     doomed, kept = await _fill(archive_path)
     home = archive_path.parent
@@ -54,15 +50,14 @@ async def test_nothing_is_left_of_a_purged_session(archive_path: Path, tmp_path:
     spool.close()
     put_unsent(Unsent(home / "unsent"), doomed, f"and by the way, {SECRET}")
     Unsent(home / "unsent").at(doomed).keep(f"{SECRET}, wrote somebody who only read it")
-    assert len(_files_with(tmp_path, b"Quetzalcoatl")) == 6
+    assert len(files_with(tmp_path, b"Quetzalcoatl")) == 6
 
     purged = purge(archive_path, doomed, home)
     assert purged.left == ()
     assert purged.turns == 60
     assert purged.backups == (inside, outside)
     assert purged.samples > 30
-    for trace in (b"Quetzalcoatl", b"quetzalcoatl", b"vermilion_quetzal", doomed.encode()):
-        assert _files_with(tmp_path, trace) == []
+    assert files_with(tmp_path, b"Quetzalcoatl", b"quetzalcoatl", b"vermilion_quetzal", doomed.encode()) == []
     assert check(archive_path).sound, check(archive_path).findings
     store = await ConversationStore.open(archive_path)
     try:
@@ -83,7 +78,7 @@ async def test_a_purge_goes_through_beside_an_open_store(archive_path: Path) -> 
         assert await store.append_turn(kept, "assistant", "goes on") == 31
     finally:
         await store.close()
-    assert _files_with(archive_path.parent, b"Quetzalcoatl") == []
+    assert files_with(archive_path.parent, b"Quetzalcoatl") == []
 
 
 async def test_a_fork_keeps_the_words_and_the_purge_says_so(archive_path: Path) -> None:

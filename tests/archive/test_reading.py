@@ -8,6 +8,7 @@ import pytest
 
 from loom.archive import ConversationStore, NewTurn, TurnKind
 from loom.archive.database import connect
+from loom.archive.reading import EXCHANGES, SIZES
 
 
 def _call(call_id: str, name: str) -> NewTurn:
@@ -100,10 +101,8 @@ async def test_an_unknown_session_has_no_turns(store: ConversationStore) -> None
     "query",
     [
         "SELECT * FROM conversation_turns WHERE session_id = 's' AND turn_number < 9 ORDER BY turn_number DESC LIMIT 9",
-        "SELECT exchange, min(turn_number), max(turn_number), sum(token_count) FROM conversation_turns"
-        " WHERE session_id = 's' AND exchange < 9 GROUP BY exchange ORDER BY exchange DESC LIMIT 9",
-        "SELECT * FROM conversation_turns WHERE session_id = 's' AND exchange BETWEEN 1 AND 2"
-        " ORDER BY exchange, turn_number",
+        SIZES,
+        EXCHANGES,
         "SELECT * FROM conversation_turns WHERE session_id = 's' AND tool_name = 't' AND role = 'tool'"
         " ORDER BY turn_number DESC LIMIT 9",
         "SELECT * FROM conversation_turns WHERE session_id = 's' AND role = 'assistant' AND turn_number < 9"
@@ -112,7 +111,8 @@ async def test_an_unknown_session_has_no_turns(store: ConversationStore) -> None
 )
 async def test_an_index_answers_in_order(store: ConversationStore, query: str) -> None:
     with closing(connect(store.path, readonly=True)) as connection:
-        plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}")]
+        values = [None] * query.count("?")
+        plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", values)]
     assert not any(step.startswith("SCAN") or "TEMP B-TREE" in step for step in plan), plan
 
 

@@ -8,7 +8,7 @@ from loom.archive.traces import EVERY, SAMPLE, look, samples_of, thinned
 
 
 def test_a_text_is_found_at_any_place_and_over_any_border(tmp_path: Path) -> None:
-    (sample,) = samples_of(["forty characters that mean one thing only"])
+    (sample,) = samples_of([b"forty characters that mean one thing only"])
     file = tmp_path / "file"
     for place in (0, 1, (1 << 22) - 16, (1 << 22) - SAMPLE + 1, 1 << 22):
         file.write_bytes(b"\0" * place + sample + b"\0" * 9)
@@ -19,14 +19,14 @@ def test_a_text_is_found_at_any_place_and_over_any_border(tmp_path: Path) -> Non
 
 def test_no_part_as_long_as_a_small_page_is_without_a_sample() -> None:
     text = "".join(f"{n} bottles of beer, " for n in range(500))
-    samples = samples_of([text])
+    samples = samples_of([text.encode()])
     for start in range(0, len(text) - 512, 37):
         assert any(sample in text[start : start + 512].encode() for sample in samples)
     assert len(samples) <= len(text) // EVERY + 1
 
 
 def test_what_says_nothing_is_not_looked_for() -> None:
-    assert samples_of(["", "yes", "-" * 1_000, " " * 50]) == []
+    assert samples_of([b"", b"yes", b"-" * 1_000, b" " * 50]) == []
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

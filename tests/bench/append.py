@@ -4,6 +4,9 @@ Everything takes turns in one loop on one disk, so that the ratios hold where th
 file and fdatasync (the limit); the archive's own statement; the public async API; a line to a JSONL file with fsync;
 and, after these, the whole session as one JSON file, rewritten. The archive's log has its length already, as it has
 after the first few hundred turns of a program.
+
+Stretches in which nothing is indexed take turns with such in which the indexer is at work on what both have stored, in
+the same process: what it costs is the difference. The turns that were there before count as indexed.
 """
 
 from __future__ import annotations
@@ -18,38 +21,55 @@ from collections import defaultdict
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from loom.archive import ConversationStore, NewTurn
-from loom.archive.appends import Appender
+from loom.archive.appends import Appended, Appender
 from loom.archive.database import connect
+from loom.archive.search.index import BATCH_TURNS, newest_turn, prepare, watermark
+from tests.bench.corpus import Corpus
 from tests.bench.filling import TEXT, fill
 from tests.bench.table import median, p99, show
 
 SIZE = 1_000
 BLOCK = 5
 """So many of one way, and then the next way: as one session goes on, and not as two that take turns with each turn."""
+STRETCH = 50
+"""So many of each way, and then as many with the indexer at work, or without."""
+BACKLOG = 500
+"""Turns that the indexer is given then: more than it has done by the end of the stretch."""
 MOST_JSON = 20_000
 """Beyond so many turns, rewriting a JSON file is not waited for."""
 
 
-async def measure(folder: Path, turns: int, rounds: int) -> dict[str, list[float]]:
-    """Seconds of each append, by way, in an archive that has so many turns already."""
+QUIET, INDEXING = "quiet", "indexing"
+
+Took = dict[tuple[str, str], list[float]]
+"""Seconds of each append, by stretch and way."""
+
+
+class Unindexed(ConversationStore):
+    """Leaves the indexing of what it stores to others."""
+
+    def _index(self, stored: Appended) -> None:
+        pass
+
+
+async def measure(folder: Path, turns: int, rounds: int) -> Took:
+    """What appends take in an archive that has so many turns already."""
     path = folder / "archive.db"
     store = await ConversationStore.open(path)
+    stores = {INDEXING: store, QUIET: await Unindexed.open(path)}
     session = await store.create_session(folder, "bench", "")
     other = await store.create_session(folder, "bench", "")
     await asyncio.to_thread(fill, path, session, turns, SIZE)
+    await asyncio.to_thread(_pass_by, path)
     text = (TEXT * 20)[:SIZE]
+    record: dict[str, Any] = {"role": "assistant", "content": text}
+    took: Took = defaultdict(list)
     raw = os.open(folder / "raw", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     lines = os.open(folder / "lines", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    record = {"role": "assistant", "content": text}
-    whole = [record] * turns
-    took: dict[str, list[float]] = defaultdict(list)
-
-    def timed(way: str, work: Callable[[], object]) -> None:
-        begun = time.perf_counter()
-        work()
-        took[way].append(time.perf_counter() - begun)
+    appender, corpus = Appender(), Corpus()
 
     def to_disk() -> None:
         os.write(raw, text.encode())
@@ -59,59 +79,98 @@ async def measure(folder: Path, turns: int, rounds: int) -> dict[str, list[float
         os.write(lines, json.dumps(record).encode() + b"\n")
         os.fsync(lines)
 
-    def to_json() -> None:
-        draft = folder / "whole-new"
-        with draft.open("w") as file:
-            json.dump(whole, file)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(folder / "whole")
+    def timed(way: tuple[str, str], work: Callable[[], object]) -> None:
+        begun = time.perf_counter()
+        work()
+        took[way].append(time.perf_counter() - begun)
 
-    appender = Appender()
     with closing(connect(path)) as connection:
-        for _ in range(rounds // BLOCK):
+
+        async def block(kind: str) -> None:
             for _ in range(BLOCK):
-                timed("disk", to_disk)
+                timed((kind, "disk"), to_disk)
             for _ in range(BLOCK):
-                timed("statement", lambda: appender.append(connection, other, [NewTurn(**record)], None))
+                timed((kind, "statement"), lambda: appender.append(connection, other, [NewTurn(**record)], None))
             for _ in range(BLOCK):
                 begun = time.perf_counter()
-                await store.append_turn(session, "assistant", text)
-                took["api"].append(time.perf_counter() - begun)
+                await stores[kind].append_turn(session, "assistant", text)
+                took[kind, "api"].append(time.perf_counter() - begun)
             for _ in range(BLOCK):
-                timed("jsonl", to_jsonl)
-    # By itself: what it leaves the disk to do would be counted as the others' time.
-    for _ in range(rounds // 20 if turns <= MOST_JSON else 0):
-        timed("json", to_json)
+                timed((kind, "jsonl"), to_jsonl)
+
+        waiting = [NewTurn(role="assistant", content=corpus.prose(SIZE // 6)) for _ in range(BACKLOG)]
+        await index_all(store)
+        while len(took[INDEXING, "disk"]) < rounds:
+            for _ in range(STRETCH // BLOCK):
+                await block(QUIET)
+            reached = watermark(connection)
+            await store.append_turns(other, waiting)
+            while watermark(connection) == reached:
+                await asyncio.sleep(0.001)
+            wanted = newest_turn(connection) - BATCH_TURNS
+            for _ in range(STRETCH // BLOCK):
+                if (watermark(connection) or 0) < wanted:
+                    await block(INDEXING)
+            await index_all(store)
     os.close(raw)
     os.close(lines)
-    await store.close()
+    for each in stores.values():
+        await each.close()
+    # By itself: what it leaves the disk to do would be counted as the others' time.
+    if turns <= MOST_JSON:
+        whole = [record] * turns
+        for _ in range(rounds // 20):
+            timed((QUIET, "json"), lambda: _rewrite(folder, whole))
     return took
+
+
+def _pass_by(path: Path) -> None:
+    """Lets what is there count as indexed: a million turns would take the indexer ten minutes."""
+    with closing(connect(path)) as connection:
+        prepare(connection)
+        connection.execute("UPDATE search_progress SET watermark = ?", (newest_turn(connection),))
+
+
+async def index_all(store: ConversationStore) -> None:
+    """Everything that is stored is indexed, and the indexer rests."""
+    await (await store._finder._engine()).settle()
+
+
+def _rewrite(folder: Path, whole: list[dict[str, str]]) -> None:
+    draft = folder / "whole-new"
+    with draft.open("w") as file:
+        json.dump(whole, file)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(folder / "whole")
+
+
+def _line(turns: int, took: Took, kind: str, ways: list[str]) -> list[str]:
+    limit = median(took[kind, "disk"])
+    line = [f"{turns:,}", f"{limit:.0f} / {p99(took[kind, 'disk']):.0f}"]
+    for way in ways:
+        seconds = took.get((kind, way))
+        line.append(f"{median(seconds):.0f} / {p99(seconds):.0f} (×{median(seconds) / limit:.2f})" if seconds else "—")
+    return line
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, nargs="*", default=[1_000, 10_000, 100_000, 1_000_000])
-    parser.add_argument("--rounds", type=int, default=500)
+    parser.add_argument("--rounds", type=int, default=500, help="of each way, with and without the indexer")
     parser.add_argument("--folder", type=Path, default=None, help="on the disk to measure (default: a temporary one)")
     parsed = parser.parse_args()
-    rows = []
+    quiet, indexing = [], []
     for turns in parsed.turns:
         with tempfile.TemporaryDirectory(dir=parsed.folder) as folder:
             took = asyncio.run(measure(Path(folder), turns, parsed.rounds))
-        limit = median(took["disk"])
-        row = [f"{turns:,}", f"{limit:.0f} / {p99(took['disk']):.0f}"]
-        for way in ("statement", "api", "jsonl", "json"):
-            seconds = took.get(way)
-            row.append(
-                f"{median(seconds):.0f} / {p99(seconds):.0f} (×{median(seconds) / limit:.1f})" if seconds else "—"
-            )
-        rows.append(row)
-    show(
-        "One append of 1 kB: median / p99 in µs (median as a multiple of the disk's own)",
-        ["turns", "1 kB + fdatasync", "archive, statement", "archive, async API", "JSONL + fsync", "JSON rewritten"],
-        rows,
-    )
+        quiet.append(_line(turns, took, QUIET, ["statement", "api", "jsonl", "json"]))
+        indexing.append(_line(turns, took, INDEXING, ["statement", "api", "jsonl"]))
+    head = ["turns", "1 kB + fdatasync", "archive, statement", "archive, async API", "JSONL + fsync", "JSON rewritten"]
+    what = "One append of 1 kB: median / p99 in µs (median as a multiple of the disk's own)"
+    show(f"{what}, nothing being indexed", head, quiet)
+    show(f"{what}, while the indexer works", head[:-1], indexing)
+    print(f"\nLoad (1, 5, 15 minutes): {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
 
 
 if __name__ == "__main__":

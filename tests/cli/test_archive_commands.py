@@ -58,12 +58,12 @@ def test_backup_then_recover_gives_the_turns_back(home: Path, tmp_path: Path) ->
     copy = tmp_path / "copy.db"
     done = loom("backup", str(copy), home=home)
     assert done.returncode == 0
-    assert "1 sessions, 1 turns" in done.stdout
+    assert "1 session, 1 turn," in done.stdout
     assert loom("backup", str(copy), home=home).returncode == 2
     os.truncate(copy, copy.stat().st_size - 100)
     done = loom("recover", str(copy), home=home)
     assert done.returncode == 0, done
-    assert "1 turns of 1 sessions recovered" in done.stdout
+    assert "1 turn of 1 session recovered" in done.stdout
     assert (tmp_path / "copy-recovered.db").exists()
 
 
@@ -82,6 +82,15 @@ def test_purge_asks_and_cannot_where_nobody_is(home: Path, tmp_path: Path) -> No
     assert done.returncode == 0, done
     assert "nothing is left of it" in done.stdout
     assert find_bytes(home / "archive.db", b"words that were stored") == -1
+
+
+def test_purge_names_the_turn_that_was_damaged(home: Path, tmp_path: Path) -> None:
+    overwrite(home / "archive.db", find_bytes(home / "archive.db", b"words that were stored"), b"WORDS")
+    done = loom("purge", "0", "-w", str(tmp_path), "--yes", home=home)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "damaged: T1 held something else than what was stored" in done.stdout
+    assert "nothing is left of it" in done.stdout
+    assert find_bytes(home / "archive.db", b"that were stored") == -1
 
 
 @pytest.fixture
@@ -117,3 +126,42 @@ def test_the_archive_of_a_newer_loom_is_not_written(newer_home: Path, tmp_path: 
     assert done.returncode == 2
     assert "A newer loom wrote the archive" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+HOSTILE = {
+    "no reference": ("export", "", "No reference was given"),
+    "a reference that steers the terminal": ("purge", "\x1b[31m", "No session goes by `␛[31m`"),
+    "a place far down the list": ("context", "9" * 30, "No session goes by"),
+    "an export into the archive": ("export", "0", "HOME/archive.db", "--format", "json", "--force", "loom's own"),
+    "an export into its log": ("export", "0", "HOME/archive.db-wal", "--format", "json", "loom's own"),
+    "an export into a pipe": ("export", "0", "PLACE/pipe", "--format", "json", "--force", "is not a file"),
+    "a backup over the archive": ("backup", "HOME/archive.db", "exists already"),
+    "a backup over a link that leads nowhere": ("backup", "PLACE/link", "exists already"),
+    "a backup where no folder can be": ("backup", "PLACE/notes/copy.db", "cannot be written"),
+    "a recovery of a folder": ("recover", "PLACE", "is not a file"),
+    "a recovery of a pipe": ("recover", "PLACE/pipe", "is not a file"),
+    "a recovery over the archive": ("recover", "HOME/archive.db", "-o", "HOME/archive.db", "exists already"),
+    "a recovery over a link": ("recover", "HOME/archive.db", "-o", "PLACE/link", "exists already"),
+    "a search for nothing": ("search", "  ", "The query is empty"),
+    "a filter that means nothing": ("search", "before:never", "before"),
+    "a limit below one": ("sessions", "--limit", "0", "--limit"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_what_cannot_be_is_one_line_and_exit_code_2_and_changes_nothing(home: Path, tmp_path: Path, what: str) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    os.mkfifo(place / "pipe")
+    (place / "notes").write_text("shopping")
+    (place / "link").symlink_to(place / "none")
+    *command, said = HOSTILE[what]
+    before = {path: path.lstat() for path in (home / "archive.db", place, *place.iterdir())}
+    arguments = [each.replace("HOME", str(home)).replace("PLACE", str(place)) for each in command]
+    yes = ["--yes"] if command[0] == "purge" else []
+    where = ["-w", str(tmp_path)] if command[0] not in ("backup", "recover") else []
+    done = loom(*arguments, *yes, *where, home=home)
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert said in done.stderr and len(done.stderr.strip().splitlines()) == 1, done
+    assert {path: path.lstat().st_ino for path in before} == {path: found.st_ino for path, found in before.items()}
+    assert loom("check", home=home).returncode == 0

@@ -68,3 +68,24 @@ def test_a_signal_is_128_and_its_number(workspace: Path, which: signal.Signals) 
     child.send_signal(which)
     child.communicate(timeout=120)
     assert child.returncode == 128 + which
+
+
+def test_fork_goes_on_in_a_copy(workspace: Path) -> None:
+    first = json.loads(prompt(workspace, "list .", "--output", "json").stdout)
+    copy = json.loads(prompt(workspace, "read README.md", "--resume", "0", "--fork", "--output", "json").stdout)
+    assert copy["session"] != first["session"]
+    listed = subprocess.run(
+        [sys.executable, "-m", "loom", "sessions", "-w", str(workspace), "--json"],
+        env=environment_for(workspace.parent / "home"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    turns = {row["reference"]: row["turn_count"] for row in map(json.loads, listed.stdout.splitlines())}
+    assert turns[copy["session"]] > turns[first["session"]] > 0
+
+
+def test_fork_needs_a_session_to_fork(workspace: Path) -> None:
+    done = prompt(workspace, "list .", "--fork")
+    assert done.returncode == 2
+    assert "--resume" in done.stderr

@@ -16,10 +16,13 @@ def seen(number: int, *parts: SeenPart, **segments: int) -> SeenRequest:
         window=1_000,
         high_water=900,
         tokens=sum(segments.values()),
-        estimated_tokens=0,
+        factor=1.0,
+        expected_tokens=sum(segments.values()),
+        estimated_tokens=sum(segments.values()),
         reported_tokens=None,
         cache_read_tokens=None,
         segments={Segment(name): tokens for name, tokens in segments.items()},
+        counted_segments={Segment(name): tokens for name, tokens in segments.items()},
         turns=((1, 9),),
         parts=parts,
         standing=Standing.SAME,
@@ -27,7 +30,7 @@ def seen(number: int, *parts: SeenPart, **segments: int) -> SeenRequest:
 
 
 def part(turn: int | None, text: str, segment: Segment = Segment.TOOL, **more: str) -> SeenPart:
-    return SeenPart("tool", "tool-return", segment, text, len(text), turn, **more)
+    return SeenPart("tool", "tool-return", segment, text, len(text), len(text), turn, **more)
 
 
 STATE = part(None, "focus: a", Segment.STATE)

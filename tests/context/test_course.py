@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from loom.archive.records import RequestLine
 from loom.context.course import Ink, cache_shares, compactions, course, evictions, sparkline
+from loom.context.usage import WindowUsage
 
 
 def line(request: int, tokens: int, **given: object) -> RequestLine:
@@ -23,7 +24,7 @@ def line(request: int, tokens: int, **given: object) -> RequestLine:
         "left_to": 0,
         "summary": 0,
     }
-    return RequestLine(**{"request": request, "tokens": tokens, **values, **given})  # type: ignore[arg-type]
+    return RequestLine(**{"request": request, "expected_tokens": tokens, **values, **given})  # type: ignore[arg-type]
 
 
 def drawn(lines: list[RequestLine], width: int = 60, height: int = 10, chosen: int | None = None) -> list[str]:
@@ -51,6 +52,33 @@ def test_a_nearly_empty_window_is_no_flat_line_and_the_legend_says_where_the_mar
     assert not any("┄" in row for row in drawn(lines))
     assert "150k, far above" in course(lines, 60, 10).legend
     assert sum("█" in row for row in drawn(lines)) > 4
+
+
+def after_another_window() -> list[RequestLine]:
+    """Four requests in a large window, then four in a small one."""
+    large = [line(n, 5_000 + n, last_turn=n * 4) for n in range(1, 5)]
+    small = {"window_tokens": 10_000, "high_water": 7_400}
+    return [*large, *(line(n, 5_000 + n, last_turn=n * 4, **small) for n in range(5, 9))]
+
+
+def test_each_request_stands_under_the_mark_that_it_had_and_the_legend_names_the_present_one() -> None:
+    lines = after_another_window()
+    legend = course(lines, 60, 10).legend
+    assert "exchanges leave at 7.4k since T20 (150k before)" in legend and "far above" not in legend
+    marks = [at for row in drawn(lines) for at, cell in enumerate(row) if cell == "┄"]
+    assert min(marks) >= 8 + 16, "the large window's mark is above the picture"
+
+
+def test_marks_that_are_both_in_the_picture_make_a_step() -> None:
+    lines = [line(1, 6_000, high_water=12_000), line(2, 6_000, high_water=7_400, window_tokens=10_000)]
+    rows = [at for at, row in enumerate(drawn(lines, height=20)) if "┄" in row]
+    assert len(rows) == 2
+
+
+def test_a_window_that_changed_since_the_last_request_has_the_mark_of_the_next() -> None:
+    now = WindowUsage({}, window=10_000, window_assumed=False, reserve=1_000, high_water=7_400, used=0, estimated=True)
+    legend = course([line(1, 20_000)], 60, 10, now=now).legend
+    assert "exchanges leave at 7.4k from the next request on (150k before)" in legend
 
 
 def test_what_left_and_what_was_summed_up_is_marked() -> None:

@@ -8,8 +8,8 @@ from loom.context.window import Window
 from tests.support.window_rows import Rows, words
 
 
-def a_window() -> Window:
-    return Window(words, Settings(), Budget(10_000, 1_000, 0.9, 0.6))
+def a_window(tokens: int = 10_000) -> Window:
+    return Window(words, Settings(), Budget(tokens, 1_000, 0.9, 0.6))
 
 
 def test_an_empty_window_has_all_its_room() -> None:
@@ -32,11 +32,11 @@ def test_the_oldest_exchanges_leave_as_announced() -> None:
 
 
 def test_long_outputs_are_shortened_before_anything_leaves() -> None:
-    rows, window = Rows(), a_window()
-    for n in range(3):
-        window.add(rows.exchange_with_output(f"read {n}", "line of a file\n" * 500))
+    rows, window = Rows(), a_window(46_000)
+    for n in range(20):
+        window.add(rows.exchange_with_output(f"read {n}", "line of a file\n" * 400))
     found = window.outlook()
-    assert found.shortened_to == 8 and found.shortened_tokens > 2_700 and found.left_to == 0
+    assert found.shortened_to == 76 and found.shortened_tokens > 13_500 and found.left_to == 0
 
 
 def test_looking_changes_nothing() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -88,8 +89,8 @@ def test_the_newest_mark_alone_tells_where_the_window_begins() -> None:
     assert (compacted.edges.left_to, compacted.summary, compacted.move) == (10, 1, 1)
     cleared = compacted.moved_by(mark(TurnKind.NOTE, cleared_meta(compacted, 20)))
     assert cleared == Beginning(Edges(left_to=20), summary=0, move=2)
-    assert cleared.moved_by(mark(TurnKind.NOTE, restored_meta(rows.turns[1]))) == compacted
-    assert compacted.moved_by(mark(TurnKind.NOTE, restored_meta(summary))) == beginning
+    assert cleared.moved_by(mark(TurnKind.NOTE, restored_meta(rows.turns[1]))) == replace(compacted, restored=3)
+    assert compacted.moved_by(mark(TurnKind.NOTE, restored_meta(summary))) == replace(beginning, restored=4)
     assert before_move(summary) == beginning and before_move(rows.turns[2]) is None
 
 

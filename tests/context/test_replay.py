@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +13,7 @@ from loom.context.fingerprints import Fingerprints
 from loom.context.manifests import manifest_of
 from loom.context.repair import repair
 from loom.context.replay import replay
-from loom.context.seen import Standing
+from loom.context.seen import Standing, counting_words
 from tests.context.test_window import a_window, happenings, play
 from tests.support.window_rows import Rows, words
 
@@ -48,6 +50,57 @@ def test_every_request_comes_back(events: list[tuple[str, int]], size: int) -> N
         seen = replay(kept, in_it(kept, rows), None, words)
         assert (seen.standing, seen.missing) == (Standing.SAME, ())
         assert [part.text for part in seen.parts][:2] == ["{}", "Be brief."]
+
+
+@given(happenings, st.integers(2_200, 9_000))
+@settings(deadline=None, max_examples=60)
+def test_it_has_the_numbers_that_the_gauge_had(events: list[tuple[str, int]], size: int) -> None:
+    rows, fingerprints = Rows(), Fingerprints()
+    for assembly, _ in play(events, a_window(size), rows):
+        kept = manifest(assembly, fingerprints)
+        seen = replay(kept, in_it(kept, rows), None, words)
+        assert (seen.tokens, seen.segments) == (assembly.tokens, assembly.segments)
+        for segment, tokens in seen.segments.items():
+            in_parts = [part.tokens for part in seen.parts if part.segment is segment]
+            assert not in_parts or sum(in_parts) == tokens
+
+
+@given(st.integers(1, 3_000), st.floats(0.5, 2.5), st.floats(0.5, 2.5))
+@settings(deadline=None, max_examples=60)
+def test_once_it_was_counted_it_has_the_numbers_that_the_gauge_has(size: int, before: float, now: float) -> None:
+    rows, fingerprints, window = Rows(), Fingerprints(), a_window(9_000)
+    window.add(rows.exchange_with_output("read it", "x" * size))
+    window.report(int(window.assemble().counted * before))
+    window.add(rows.ask("and?"))
+    assembly = window.assemble()
+    reported = int(assembly.counted * now)
+    window.report(reported)
+    usage, kept = window.usage(), replace(manifest(assembly, fingerprints), reported_tokens=reported)
+    seen = replay(kept, in_it(kept, rows), None, words)
+    assert (seen.tokens, seen.segments) == (usage.used, usage.segments) == (reported, usage.segments)
+    assert seen.expected_tokens == assembly.tokens and seen.about == ""
+
+
+def test_a_manifest_of_an_older_loom_is_read_on_the_same_scale() -> None:
+    rows, window = Rows(), a_window()
+    window.add(rows.ask("what is this?"))
+    assembly = window.assemble()
+    kept = manifest(assembly, Fingerprints())
+    doubled = {name: 2 * tokens for name, tokens in kept.segments.items()}
+    recipe = {name: value for name, value in kept.recipe.items() if name not in ("factor", "memory_chars")}
+    older = replace(kept, segments=doubled, recipe=recipe | {"tokens": 2 * assembly.counted})
+    seen = replay(older, in_it(kept, rows), None, words)
+    assert seen.segments == doubled and seen.tokens == sum(doubled.values())
+    assert seen.counted_segments == assembly.counted_segments
+
+
+def test_a_report_that_cannot_be_of_this_request_is_no_scale() -> None:
+    rows, window = Rows(), a_window()
+    window.add(rows.ask("what is this?"))
+    assembly = window.assemble()
+    kept = replace(manifest(assembly, Fingerprints()), reported_tokens=7)
+    seen = replay(kept, in_it(kept, rows), None, words)
+    assert seen.tokens == assembly.tokens and seen.about == "~" and "cannot be this request" in counting_words(seen)
 
 
 @given(happenings, st.integers(2_200, 9_000))

@@ -157,8 +157,8 @@ class TestLeaving:
         assert kept >= 24
 
     def test_shortens_older_outputs_before_anything_leaves(self) -> None:
-        rows, window = Rows(), a_window(10_000, replace(SETTINGS, tool_output_preview_tokens=2_000))
-        for number in range(6):
+        rows, window = Rows(), a_window(46_000, replace(SETTINGS, tool_output_preview_tokens=2_000))
+        for number in range(30):
             window.add(rows.exchange_with_output(f"wish {number}", "line of output\n" * 400))
         window.add(rows.ask("next"))
         assembly = window.assemble()
@@ -186,11 +186,11 @@ class TestOneHugeExchange:
         window.add(rows.ask("read everything"))
         for number in range(20):
             window.add(rows.call(f"c{number}", path=f"{number}.py"))
-            window.add(rows.result(f"c{number}", f"file {number}\n" + "content\n" * 190))
+            window.add(rows.result(f"c{number}", f"file {number}\n" + "content\n" * 140))
             assembly = window.assemble()
             assert assembly.tokens <= window.budget.marks(200).high
             assert "read everything" in text_of(assembly.messages)
-            assert "content\n" * 190 in text_of(assembly.messages[-1:])
+            assert "content\n" * 140 in text_of(assembly.messages[-1:])
 
     def test_lets_its_oldest_steps_go_as_pairs(self) -> None:
         rows, window = Rows(), a_window(4_000)
@@ -388,7 +388,7 @@ class TestMarks:
 happenings = st.lists(
     st.tuples(
         st.sampled_from(
-            ["ask", "ask", "answer", "call", "result", "call", "result", "orphan", "note", "report", "overflow"]
+            ["ask", "ask", "run", "answer", "call", "result", "call", "result", "orphan", "note", "report", "overflow"]
         ),
         st.integers(1, 500) | st.integers(500, 16_000),
     ),
@@ -405,6 +405,10 @@ def play(events: list[tuple[str, int]], window: Window, rows: Rows) -> list[tupl
         if what == "ask":
             wish, open_call = f"wish {at} " + "x " * (size // 2), ""
             window.add(rows.ask(wish))
+        elif what == "run":
+            wish, open_call = f"make {at}", ""
+            window.add(rows.run(wish, "out\n" * size))
+            continue
         elif what == "answer":
             window.add(rows.answer(f"answer {at} " + "y" * (size // 4)))
             continue
@@ -505,15 +509,15 @@ class TestWhatIsToBeSummedUp:
         assert not window.crowded_to(0.0, 0)
 
     def test_keeps_no_more_than_fits(self) -> None:
-        assert self.filled(14)[1].crowded_to(0.9, 1_000) == 12
+        assert self.filled(14)[1].crowded_to(0.9, 1_000) == 14
 
     def test_begins_at_the_number_of_messages_too(self) -> None:
         _, window = self.filled(5, replace(SETTINGS, max_history_messages=10))
         assert window.crowded_to(0.0, 2) == 8
 
     def test_is_not_what_shortened_outputs_already_make_room_for(self) -> None:
-        rows, window = Rows(), a_window(10_000, replace(SETTINGS, tool_output_preview_tokens=2_000))
-        for number in range(6):
+        rows, window = Rows(), a_window(46_000, replace(SETTINGS, tool_output_preview_tokens=2_000))
+        for number in range(30):
             window.add(rows.exchange_with_output(f"wish {number}", "line of output\n" * 400))
         window.add(rows.ask("next"))
         assert window.crowded_to(0.9, 0) == 0
@@ -524,10 +528,8 @@ class TestWhatIsToBeSummedUp:
         receipt = window.assemble().receipt
         assert receipt is not None
         window.add(rows.append([receipt.turn(words)]))
-        note = NewTurn(
-            role="system", kind=TurnKind.NOTE, content="n", message_meta=window.beginning.with_back([1]).meta()
-        )
-        rows.append([note])
+        back = replace(window.beginning, edges=replace(window.beginning.edges, back=(1,)))
+        rows.append([NewTurn(role="system", kind=TurnKind.NOTE, content="n", message_meta=back.meta())])
         resumed = a_window()
         asyncio.run(resumed.load(rows))
         assert resumed.holds(1)

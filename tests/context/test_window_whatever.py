@@ -17,7 +17,7 @@ from pydantic_ai.messages import (
 )
 
 from loom.archive.records import NewTurn, Turn, TurnKind
-from loom.context.edges import Beginning, before_move, cleared_meta, compaction_meta, restored_meta
+from loom.context.edges import Beginning, before_move, brought_back_meta, cleared_meta, compaction_meta, restored_meta
 from loom.context.pins import Pinned
 from loom.context.window import Assembly, Window
 from tests.context.test_window import a_window, counted, dumped, text_of
@@ -80,7 +80,9 @@ class Session:
                 turn = 1 + size % len(self.rows.turns)
                 self.window.set_pins([Pinned(turn, "user", "p " * (size // 2))])
             case "leave":
-                self._request(leave_to=size % len(self.rows.turns))
+                # Whole exchanges, and never the newest, as the summariser asks for it.
+                newest = next(t.turn_number for t in self.rows.turns if t.exchange == self.rows.exchange)
+                self._request(leave_to=size % newest)
             case _:
                 self._move(what, size)
 
@@ -100,8 +102,8 @@ class Session:
                 assert restored and (now.summary, now.move) == (restored.summary, restored.move)
                 assert now.edges.left_to >= restored.edges.left_to, "as much as there is room for"
             case "back" if self.rows.exchange > 1:
-                back = (*before.edges.back, 1 + size % (self.rows.exchange - 1))
-                self._mark(TurnKind.NOTE, before.with_back(back).meta(), reload=True)
+                back = 1 + size % (self.rows.exchange - 1)
+                self._mark(TurnKind.NOTE, brought_back_meta(before, [back]), reload=True)
 
     def _mark(self, kind: TurnKind, meta: str | None, content: str = "n", *, reload: bool = False) -> None:
         stored = self.rows.append([NewTurn(role="system", kind=kind, content=content, message_meta=meta)])
@@ -137,8 +139,8 @@ class Session:
     def _request(self, leave_to: int = 0) -> None:
         assembly = self.window.assemble(leave_to=leave_to)
         self.made.append((assembly, self.wish))
-        if assembly.receipt:
-            self._add(self.rows.append([assembly.receipt.turn(words)]))
+        if mark := assembly.receipt or assembly.shortening:
+            self._add(self.rows.append([mark.turn(words)]))
 
 
 def loaded(rows: Rows, size: int) -> Window:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from loom.models.choice import ModelChoice
 from loom.models.choosing import choose_model
 from tests.support.checkout import make_checkout
 from tests.support.listening import Listening
+from tests.support.provider import ScriptedProvider
 
 
 @pytest.fixture
@@ -26,6 +27,19 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.fixture
 def locations(tmp_path: Path) -> Locations:
     return Locations(home=tmp_path / "home", config=tmp_path / "home" / "config.toml")
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
+    """A provider on loopback, empty until a test adds replies; `chat()` speaks to it."""
+    with ScriptedProvider() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        yield server
+
+
+def chat(settings: Settings | None = None) -> ModelChoice:
+    """The model of the loopback provider."""
+    return choose_model("openai-chat:test", settings or Settings())
 
 
 @dataclass

@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from loom.archive.records import TurnKind
-from loom.config import Settings
 from loom.context.usage import Segment
 from loom.cowork.beside import Beside
 from loom.cowork.events import Notice, ToolFinished
 from loom.cowork.project import MAX_FILE_BYTES, find_project
 from loom.cowork.trust import Answer
 from loom.locations import Locations
-from loom.models.choice import ModelChoice
-from loom.models.choosing import choose_model
 from loom.tools.memory_file import MemoryProblem
-from tests.cowork.conftest import Start
+from tests.cowork.conftest import Start, chat
 from tests.support.provider import Call, Reply, ScriptedProvider, Text
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        yield server
-
-
-def chat() -> ModelChoice:
-    return choose_model("openai-chat:test", Settings())
 
 
 def system(provider: ScriptedProvider, request: int = -1) -> str:

@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from loom.archive.records import TurnKind, TurnStatus
-from loom.config import Settings
 from loom.cowork.events import Event, ExchangeEnded, Outcome, TextDelta, ToolFinished
 from loom.cowork.session import CoworkSession
 from loom.cowork.workbench import Workbench
-from loom.models.choice import ModelChoice
-from loom.models.choosing import choose_model
-from tests.cowork.conftest import Start
+from tests.cowork.conftest import Start, chat
 from tests.support.listening import Listening
 from tests.support.provider import Call, Reply, ScriptedProvider, Text
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        yield server
-
-
-def chat() -> ModelChoice:
-    return choose_model("openai-chat:test", Settings())
 
 
 async def test_absurd_usage_costs_no_answer(start: Start, provider: ScriptedProvider) -> None:

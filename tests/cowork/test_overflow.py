@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from loom.config import Settings
 from loom.cowork.events import ApprovalAsked, Decision, ExchangeEnded, Notice, Outcome
-from loom.models.choice import ModelChoice
-from loom.models.choosing import choose_model
-from tests.cowork.conftest import Start
+from tests.cowork.conftest import Start, chat
 from tests.support.provider import (
     Call,
     Event,
@@ -47,17 +43,6 @@ IN_THE_STREAM = Reply(
 )
 
 
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        yield server
-
-
-def chat() -> ModelChoice:
-    return choose_model("openai-chat:test", Settings())
-
-
 @pytest.mark.parametrize("refusal", [*SHAPES.values(), IN_THE_STREAM], ids=[*SHAPES, "in the stream"])
 async def test_every_refusal_is_answered_by_one_smaller_request(
     start: Start, provider: ScriptedProvider, refusal: Failure | Reply
@@ -90,7 +75,7 @@ async def test_many_large_outputs_in_one_step_go_out(start: Start, provider: Scr
         Reply(*(Call("shell_execute", {"command": f"seq {n} 4000"}) for n in range(30)), usage=None),
         Reply(Text("I have seen them.")),
     )
-    talk = await start(choice=choose_model("openai-chat:test", settings))
+    talk = await start(choice=chat(settings))
     talk.heard.on(ApprovalAsked, lambda asked: talk.session.answer(asked.call_id, Decision(allowed=True)))
     await talk.say("Count.")
     assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.COMPLETE

@@ -45,11 +45,11 @@ def words(seen: SeenRequest) -> str:
 
 async def busy_session(start: Start, bench: Workbench, workspace: Path) -> Talk:
     """Long outputs, so that they are shortened and exchanges leave."""
-    for name in "abcdef":
+    for name in "abcdefghijkl":
         text = "".join(f"{name}{n}: the quick brown fox, line {n * n}\n" for n in range(220))
         (workspace / f"{name}.txt").write_text(text)
     talk = await start(on=bench)
-    for name in "abcdef":
+    for name in "abcdefghijkl":
         await talk.say(f"read {name}.txt")
         await talk.say(f"list the files, and never touch {name}")
     return talk

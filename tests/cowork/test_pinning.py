@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator
 
 import pytest
 
@@ -17,22 +16,9 @@ from loom.cowork.record import NothingSaid
 from loom.cowork.recorder import NotSaved
 from loom.cowork.session import ReadOnly
 from loom.cowork.workbench import Workbench
-from loom.models.choice import ModelChoice
-from loom.models.choosing import choose_model
 from loom.state import rebuild
-from tests.cowork.conftest import Start
+from tests.cowork.conftest import Start, chat
 from tests.support.provider import Call, Gate, Reply, ScriptedProvider, Text
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        yield server
-
-
-def chat(window: int = 0) -> ModelChoice:
-    return choose_model("openai-chat:test", Settings(context_window=window))
 
 
 def sent(provider: ScriptedProvider, request: int = -1) -> str:
@@ -186,7 +172,7 @@ async def test_the_model_pins_without_asking_and_unpins_only_its_own(start: Star
 
 async def test_pins_have_a_limit_of_number_and_of_size_and_say_so(start: Start, provider: ScriptedProvider) -> None:
     provider.add(Reply(Text("word " * 900)))
-    talk = await start(choice=chat(window=10_000))
+    talk = await start(choice=chat(Settings(context_window=10_000)))
     await talk.say("Say a lot.")
     with pytest.raises(CannotPin, match=r"Pins may take 750 tokens.*they would take 956"):
         await talk.session.pin_turn(2)

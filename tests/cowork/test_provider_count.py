@@ -15,7 +15,7 @@ from loom.cowork.events import Notice, UsageChanged
 from loom.cowork.workbench import Workbench
 from loom.locations import Locations
 from loom.models.choosing import choose_model
-from tests.cowork.conftest import Start
+from tests.cowork.conftest import Start, chat
 from tests.support.provider import Reply, ScriptedProvider, Text
 
 COUNTED = Settings(counting="provider")
@@ -118,7 +118,7 @@ async def test_a_model_that_cannot_count_is_asked_once(
 ) -> None:
     with ScriptedProvider([Reply(Text("One.")), Reply(Text("Two."))]) as provider:
         monkeypatch.setenv("OPENAI_BASE_URL", provider.base_url)
-        talk = await start(choice=choose_model("openai-chat:test", COUNTED), on=counting)
+        talk = await start(choice=chat(COUNTED), on=counting)
         await talk.say("Hello?")
         await talk.heard.until(Notice, lambda each: "cannot count tokens" in each.text)
         await talk.say("And?")

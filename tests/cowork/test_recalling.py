@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -13,9 +13,7 @@ from loom.config import Settings
 from loom.context.hint import HINT_TOKENS
 from loom.cowork.workbench import Workbench
 from loom.locations import Locations
-from loom.models.choice import ModelChoice
-from loom.models.choosing import choose_model
-from tests.cowork.conftest import Start
+from tests.cowork.conftest import Start, chat
 from tests.support.long_talk import PLANTED, tell
 from tests.support.provider import Call, Reply, Request, ScriptedProvider, Text
 
@@ -24,21 +22,10 @@ SMALL = Settings(context_window=24_000, output_reserve=2_000)
 
 
 @pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        yield server
-
-
-@pytest.fixture
 async def bench(locations: Locations) -> AsyncIterator[Workbench]:
     workbench = await Workbench.open(locations, SMALL)
     yield workbench
     await workbench.close()
-
-
-def chat() -> ModelChoice:
-    return choose_model("openai-chat:test", SMALL)
 
 
 async def _long_session(bench: Workbench, workspace: Path) -> tuple[str, dict[str, int]]:
@@ -56,7 +43,7 @@ async def test_the_model_gets_the_right_turn_among_its_first_five_matches(
     start: Start, bench: Workbench, workspace: Path, provider: ScriptedProvider
 ) -> None:
     session, turns = await _long_session(bench, workspace)
-    talk = await start(resume=session, choice=chat())
+    talk = await start(resume=session, choice=chat(SMALL))
     for plant in PLANTED:
         provider.add(
             Reply(Call("conversation_recall", {"action": "search", "query": plant.asked})), Reply(Text("I see."))
@@ -75,7 +62,7 @@ async def test_a_large_turn_is_read_on_where_it_was_cut(
     session = await bench.store.create_session(workspace, "openai-chat:test", "")
     text = "\n".join(f"line {number}" for number in range(20_000))
     turn = await bench.store.append_turn(session, "tool", text, tool_name="shell_execute")
-    talk = await start(resume=session, choice=chat())
+    talk = await start(resume=session, choice=chat(SMALL))
     at = text.index("line 15000")
     provider.add(
         Reply(Call("conversation_recall", {"action": "range", "start_turn": turn, "offset": at, "limit": 40})),
@@ -90,7 +77,7 @@ async def test_a_message_that_refers_to_what_left_the_window_brings_its_turn(
     start: Start, bench: Workbench, workspace: Path, provider: ScriptedProvider
 ) -> None:
     session, turns = await _long_session(bench, workspace)
-    talk = await start(resume=session, choice=chat())
+    talk = await start(resume=session, choice=chat(SMALL))
     assert talk.session.usage is not None
     for plant, message in zip(
         PLANTED,
@@ -117,7 +104,7 @@ async def test_other_messages_go_out_as_they_are(
 ) -> None:
     session = await bench.store.create_session(workspace, "openai-chat:test", "")
     await tell(bench.store, session, count=1_700)
-    talk = await start(resume=session, choice=chat())
+    talk = await start(resume=session, choice=chat(SMALL))
     provider.add(Reply(Text("I see.")))
     await talk.say(message)
     assert "This may refer" not in _newest(provider.requests[-1])
@@ -125,7 +112,7 @@ async def test_other_messages_go_out_as_they_are(
 
 async def test_in_a_short_session_nothing_is_hinted(start: Start, provider: ScriptedProvider) -> None:
     provider.add(Reply(Text("Fine.")), Reply(Text("I see.")))
-    talk = await start(choice=chat())
+    talk = await start(choice=chat(SMALL))
     await talk.say("Let's use Redis.")
     await talk.say("What did we say about Redis? Fix that error, open that file, as we discussed.")
     assert "This may refer" not in _newest(provider.requests[-1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,23 +12,10 @@ from loom.config import Settings
 from loom.cowork.events import WindowTrimmed
 from loom.cowork.workbench import Workbench
 from loom.locations import Locations
-from loom.models.choice import ModelChoice
-from loom.models.choosing import choose_model
-from tests.cowork.conftest import Start
+from tests.cowork.conftest import Start, chat
 from tests.support.provider import Call, Reply, ScriptedProvider, Text
 
 SMALL = Settings(context_windows={"openai-chat:test": 14_000, "openai-chat:small": 7_000}, output_reserve=1_000)
-
-
-def model() -> ModelChoice:
-    return choose_model("openai-chat:test", SMALL)
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        yield server
 
 
 @pytest.fixture
@@ -43,13 +30,13 @@ async def test_outputs_that_were_shortened_are_so_after_a_resume(
 ) -> None:
     (workspace / "big.txt").write_text("".join(f"line {n} x y z x y z x y z\n" for n in range(200)))
     provider.add(*(Reply(Call("read_file", {"path": "big.txt"}), usage=None) for _ in range(6)), Reply(Text("Done.")))
-    talk = await start(on=small, choice=model())
+    talk = await start(on=small, choice=chat(SMALL))
     await talk.say("read it six times")
     before = await talk.session.window_contents()
     assert talk.session.usage is not None and talk.session.session_id is not None
     used = talk.session.usage.used
     await talk.session.close()
-    again = await start(on=small, choice=model(), resume=talk.session.session_id)
+    again = await start(on=small, choice=chat(SMALL), resume=talk.session.session_id)
     assert again.session.usage is not None
     assert again.session.usage.used == pytest.approx(used, rel=0.02)
     assert again.session.usage.used <= again.session.usage.high_water
@@ -60,7 +47,7 @@ async def test_what_a_smaller_window_has_no_room_for_is_named(
     small: Workbench, start: Start, provider: ScriptedProvider
 ) -> None:
     provider.add(*(Reply(Text("word " * 500), usage=None) for _ in range(10)), Reply(Text("Yes."), usage=None))
-    talk = await start(on=small, choice=model())
+    talk = await start(on=small, choice=chat(SMALL))
     for number in range(10):
         await talk.say(f"Message {number}.")
     assert not talk.heard.of(WindowTrimmed)

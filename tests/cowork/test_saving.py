@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from loom.archive.records import TurnKind
-from loom.config import Settings
 from loom.cowork.events import (
     ExchangeEnded,
     Notice,
@@ -20,24 +18,11 @@ from loom.cowork.events import (
     TurnStored,
 )
 from loom.cowork.workbench import Workbench
-from loom.models.choice import ModelChoice
-from loom.models.choosing import choose_model
 from loom.tools.mentions import Mentions
-from tests.cowork.conftest import Start
+from tests.cowork.conftest import Start, chat
 from tests.support.provider import Call, Reply, ScriptedProvider, Text
 
 BIG = "words and words " * 20_000
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        yield server
-
-
-def chat() -> ModelChoice:
-    return choose_model("openai-chat:test", Settings())
 
 
 async def fill_disk(bench: Workbench) -> None:
@@ -194,3 +179,39 @@ async def test_a_fault_of_our_own_costs_no_message(start: Start, monkeypatch: py
     await talk.heard.until(ExchangeEnded, lambda e: e.exchange == 2)
     said = [turn.content or "" for turn in await talk.session.transcript() if turn.role == "user"]
     assert [text.splitlines()[0] for text in said] == ["What is in @README.md?", "Hello?"]
+
+
+async def test_what_no_disk_takes_is_known_until_a_retry_stores_it(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
+    provider.add(Reply(Text("Hello.")), Reply(Text(BIG, pieces=4)))
+    talk = await start(choice=chat())
+    await talk.say("Hello?")
+    assert talk.session.in_memory_only == ()
+    await fill_disk(bench)
+    # In the place of the spool's folder there is something else: it takes nothing either.
+    bench.locations.spool.write_text("")
+    await talk.say("And now?")
+    (kept,) = talk.session.in_memory_only
+    assert kept == BIG
+    assert "in memory only" in talk.heard.of(SaveFailed)[-1].what, "the worst is said last: it stays on the screen"
+    bench.locations.spool.unlink()
+    await talk.session.retry_save()
+    assert talk.session.in_memory_only == (), "the spool has it now"
+    await free_disk(bench)
+    await talk.session.retry_save()
+    assert (await talk.session.transcript())[-1].content == BIG
+
+
+async def test_closing_tries_once_more(start: Start, bench: Workbench, provider: ScriptedProvider) -> None:
+    provider.add(Reply(Text("Hello.")), Reply(Text(BIG, pieces=4)))
+    talk = await start(choice=chat())
+    await talk.say("Hello?")
+    await fill_disk(bench)
+    bench.locations.spool.write_text("")
+    await talk.say("And now?")
+    assert len(talk.session.in_memory_only) == 1
+    await free_disk(bench)
+    await talk.session.close()
+    assert talk.session.in_memory_only == ()
+    assert (await talk.session.transcript())[-1].content == BIG

@@ -10,11 +10,10 @@ import pytest
 
 from loom.archive.records import Turn, TurnKind
 from loom.config import Settings
-from loom.cowork.events import Compacting, ExchangeEnded, Notice, Outcome, WindowTrimmed
+from loom.cowork.events import Compacting, ExchangeEnded, Notice, Outcome, UsageChanged, WindowTrimmed
 from loom.cowork.workbench import Workbench
 from loom.locations import Locations
-from loom.models.choosing import choose_model
-from tests.cowork.conftest import Start, Talk
+from tests.cowork.conftest import Start, Talk, chat
 from tests.support.provider import Failure, Gate, Reply, Request, ScriptedProvider, Text, server_error
 
 LONG = "We looked at the parser. " * 400
@@ -62,7 +61,7 @@ async def bench(locations: Locations, request: pytest.FixtureRequest) -> AsyncIt
 
 
 async def begin(start: Start) -> Talk:
-    return await start(choice=choose_model("openai-chat:test", SETTINGS))
+    return await start(choice=chat(SETTINGS))
 
 
 async def until(talk: Talk, done: Callable[[], bool]) -> None:
@@ -173,6 +172,61 @@ async def test_esc_stops_it_with_the_exchange(start: Start, model: Model) -> Non
     assert (await ended).outcome is Outcome.INTERRUPTED
     assert not await summaries(talk) and not talk.session.busy
     assert talk.heard.of(Compacting)[-1].words == ""
+
+
+def roomy(threshold: float) -> Settings:
+    return replace(SETTINGS, context_window=30_000, compress_threshold=threshold)
+
+
+def the_window_was_full(talk: Talk) -> bool:
+    return any("does not fit any longer" in notice.text for notice in talk.heard.of(Notice))
+
+
+@pytest.mark.parametrize("bench", [roomy(0.3)], indirect=True)
+async def test_what_was_uncompacted_stays_until_the_window_has_grown_by_a_step(
+    start: Start, provider: ScriptedProvider, model: Model
+) -> None:
+    talk = await begin(start)
+    await until(talk, lambda: bool(model.asked))
+    await talk.session.uncompact()
+    restored, asked = talk.session.usage, len(model.asked)
+    assert restored is not None
+    await talk.say("And now?")
+    assert len(model.asked) == asked and "Wish 0:" in str(provider.requests[-1].messages)
+    await until(talk, lambda: len(model.asked) > asked)
+    assert len(await summaries(talk)) == 2 and not talk.heard.of(WindowTrimmed)
+    assert not the_window_was_full(talk), "it was the policy's turn again"
+    grown = max(usage.usage.used for usage in talk.heard.of(UsageChanged)) - restored.used
+    step = (restored.window - restored.reserve) * 0.25
+    assert grown > step, "as much as lies between the marks, the floor aside"
+
+
+@pytest.mark.parametrize("bench", [roomy(0.6)], indirect=True)
+async def test_what_was_uncompacted_is_summed_up_when_it_would_overflow_and_that_is_said(
+    start: Start, provider: ScriptedProvider, model: Model
+) -> None:
+    talk = await begin(start)
+    await until(talk, lambda: bool(model.asked))
+    await talk.session.uncompact()
+    asked = len(model.asked)
+    await until(talk, lambda: len(model.asked) > asked)
+    assert the_window_was_full(talk) and any("It was summed up again." in n.text for n in talk.heard.of(Notice))
+    assert len(await summaries(talk)) == 2 and not talk.heard.of(WindowTrimmed)
+    assert "Goal: all of it." in str(provider.requests[-1].messages)
+
+
+@pytest.mark.parametrize("bench", [roomy(0.3)], indirect=True)
+async def test_what_was_uncompacted_stays_after_a_resume_too(
+    start: Start, provider: ScriptedProvider, model: Model
+) -> None:
+    talk = await begin(start)
+    await until(talk, lambda: bool(model.asked))
+    await talk.session.uncompact()
+    asked, session_id = len(model.asked), talk.session.session_id
+    await talk.session.close()
+    again = await start(resume=session_id, choice=chat(SETTINGS))
+    await again.say("And now?")
+    assert len(model.asked) == asked and "Wish 0:" in str(provider.requests[-1].messages)
 
 
 @pytest.mark.parametrize("bench", [replace(SETTINGS, summarization_model="openai-chat:small")], indirect=True)

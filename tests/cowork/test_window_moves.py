@@ -15,9 +15,7 @@ from loom.cowork.window_moves import NoRoom, NothingToTakeBack
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from loom.locations import Locations
-from loom.models.choice import ModelChoice
-from loom.models.choosing import choose_model
-from tests.cowork.conftest import Start, Talk
+from tests.cowork.conftest import Start, Talk, chat
 from tests.support.provider import Reply, Request, ScriptedProvider, Text
 
 LONG = "We looked at the parser. " * 200
@@ -38,10 +36,6 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
     with ScriptedProvider(answer) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         yield server
-
-
-def chat(settings: Settings | None = None) -> ModelChoice:
-    return choose_model("openai-chat:test", settings or Settings())
 
 
 async def sent(talk: Talk, provider: ScriptedProvider) -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 
 from loom.archive.records import TurnKind, TurnStatus
-from loom.config import Settings
 from loom.cowork.events import (
     ApprovalAsked,
     Decision,
@@ -19,9 +17,7 @@ from loom.cowork.events import (
     ThinkingDelta,
     UsageChanged,
 )
-from loom.models.choice import ModelChoice
-from loom.models.choosing import choose_model
-from tests.cowork.conftest import Start, Talk
+from tests.cowork.conftest import Start, Talk, chat
 from tests.support.provider import (
     Call,
     Drop,
@@ -33,17 +29,6 @@ from tests.support.provider import (
     overflow,
     unauthorized,
 )
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        yield server
-
-
-def chat() -> ModelChoice:
-    return choose_model("openai-chat:test", Settings())
 
 
 def allow(talk: Talk) -> None:

@@ -77,7 +77,7 @@ class _Splitting(Appender):
         self, connection: sqlite3.Connection, session_id: str, turns: Sequence[NewTurn], epoch: int | None
     ) -> Appended:
         done = [super(_Splitting, self).append(connection, session_id, [turn], epoch) for turn in turns]
-        return Appended([turn for one in done for turn in one.turns], done[-1].last_row)
+        return Appended([row for one in done for row in one.rows], done[-1].last_row)
 
 
 class SplitsTransactions(ConversationStore):

@@ -9,6 +9,7 @@ import asyncio
 import os
 import random
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,9 +21,12 @@ from pathlib import Path
 import pytest
 
 from loom.archive import ConversationStore
+from loom.archive.check import check
 from loom.archive.database import connect, pragma
 from loom.archive.digests import DIGESTED, GENESIS, digest
+from loom.archive.migrations import MIGRATIONS
 from tests.crash.writer import digest_of, text_of
+from tests.support.older import make_older
 
 KILLS = int(os.environ.get("LOOM_CRASH_KILLS", "40"))
 SEED = int(os.environ.get("LOOM_CRASH_SEED", "1"))
@@ -161,6 +165,26 @@ def test_a_kill_while_the_archive_is_made_leaves_none_or_a_whole_one(tmp_path: P
         child.communicate()
         (session,) = asyncio.run(_make(path))
         _check(path, session, [])
+
+
+def test_a_kill_while_an_older_archive_is_migrated_leaves_it_as_it_was_or_new(tmp_path: Path) -> None:
+    chance = random.Random(SEED + 3)
+    older = tmp_path / "older" / "archive.db"
+    texts = [f"turn {n} " + "x" * 500 for n in range(1, 1501)]
+    make_older(older, len(MIGRATIONS) - 1, {"kept": [(n // 3, "user", text, n) for n, text in enumerate(texts)]})
+    for kill in range(max(1, KILLS // 4)):
+        path = tmp_path / str(kill) / "archive.db"
+        # By another process: loom's own lets nobody open an archive that it has had open.
+        subprocess.run(["cp", "-r", older.parent, path.parent], check=True)
+        child = subprocess.Popen([sys.executable, "-c", MAKE, str(path)], stdout=subprocess.PIPE, cwd=ROOT)
+        _kill_after(child, 1, chance.random() * 0.3)
+        child.communicate()
+        with closing(connect(path)) as connection:
+            assert pragma(connection, "user_version") in (len(MIGRATIONS) - 1, len(MIGRATIONS))
+        asyncio.run(_make(path))
+        assert _check(path, "kept", []) == len(texts)
+        assert check(path).sound, check(path).findings
+        shutil.rmtree(path.parent)
 
 
 @pytest.mark.parametrize("lie", ["number", "text"])

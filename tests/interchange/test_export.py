@@ -15,8 +15,11 @@ from hypothesis import strategies as st
 from loom.archive.records import Session, Turn, TurnKind, TurnStatus
 from loom.interchange.export import ExportError, export_session, form_of, render
 from loom.interchange.markdown import fenced
+from loom.locations import Locations
 from tests.support.turns import call_turn, result_turn, session_record, turn
 
+HERE = Locations(home=Path("/a/home"), config=Path("/a/home/config.toml"))
+"""A home that is nowhere near."""
 HOSTILE = "</pre><script>alert(1)</script> \x1b[31m \u202e ```` [x](javascript:y) \x00"
 
 
@@ -97,7 +100,7 @@ def test_the_page_runs_no_script_and_loads_nothing() -> None:
 
 @pytest.mark.parametrize("form", ["markdown", "json", "html"])
 def test_an_empty_session_is_a_valid_file(form: str, tmp_path: Path) -> None:
-    path = export_session(tmp_path / "empty.txt", session_record(turn_count=0), [], form=form)  # type: ignore[arg-type]
+    path = export_session(tmp_path / "empty.txt", session_record(turn_count=0), [], locations=HERE, form=form)  # type: ignore[arg-type]
     assert path.read_text(encoding="utf-8").strip()
     if form == "json":
         assert json.loads(path.read_text())["turns"] == []
@@ -106,7 +109,7 @@ def test_an_empty_session_is_a_valid_file(form: str, tmp_path: Path) -> None:
 def test_the_file_is_private_under_any_umask_and_so_is_a_folder_of_looms_own(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        path = export_session(tmp_path / "a" / "b.md", *conversation(), make_folder=True)
+        path = export_session(tmp_path / "a" / "b.md", *conversation(), locations=HERE, make_folder=True)
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -117,9 +120,9 @@ def test_a_file_that_is_there_is_kept_unless_forced(tmp_path: Path) -> None:
     path = tmp_path / "notes.md"
     path.write_text("mine")
     with pytest.raises(ExportError, match="there already"):
-        export_session(path, *conversation())
+        export_session(path, *conversation(), locations=HERE)
     assert path.read_text() == "mine"
-    export_session(path, *conversation(), force=True)
+    export_session(path, *conversation(), locations=HERE, force=True)
     assert "T1 user" in path.read_text()
 
 
@@ -131,16 +134,47 @@ def test_a_failed_export_leaves_nothing_behind(tmp_path: Path) -> None:
         raise RuntimeError("the disk went away")
 
     with pytest.raises(RuntimeError):
-        export_session(tmp_path / "x.md", session, breaking())  # type: ignore[arg-type]
+        export_session(tmp_path / "x.md", session, breaking(), locations=HERE)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_not_there_is_not_made_by_accident(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="There is no folder"):
-        export_session(tmp_path / "mistyped" / "out.md", session_record(), [])
+        export_session(tmp_path / "mistyped" / "out.md", session_record(), [], locations=HERE)
     assert not (tmp_path / "mistyped").exists()
 
 
 def test_an_unknown_ending_is_refused_in_words() -> None:
     with pytest.raises(ExportError, match=r"\.md, \.json or \.html"):
         form_of(Path("x.docx"))
+
+
+@pytest.mark.parametrize("name", ["archive.db", "archive.db-wal", "backups/x.db", "linked/archive.db", "config.toml"])
+def test_no_export_takes_the_place_of_a_file_of_looms_own(tmp_path: Path, name: str) -> None:
+    locations = Locations(home=tmp_path / "home", config=tmp_path / "home" / "config.toml")
+    (tmp_path / "home" / "backups").mkdir(parents=True)
+    (tmp_path / "home" / "linked").symlink_to(tmp_path / "home")
+    (tmp_path / "home" / "archive.db").write_text("every session")
+    with pytest.raises(ExportError, match="loom's own"):
+        export_session(tmp_path / "home" / name, *conversation(), locations=locations, form="json", force=True)
+    assert (tmp_path / "home" / "archive.db").read_text() == "every session"
+    made = export_session(locations.exports / "a.md", *conversation(), locations=locations, make_folder=True)
+    assert made.exists()
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_what_is_no_file_is_not_replaced(tmp_path: Path, force: bool) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    (tmp_path / "folder.md").mkdir()
+    (tmp_path / "device.md").symlink_to("/dev/null")
+    for path in tmp_path.iterdir():
+        before = path.lstat()
+        with pytest.raises(ExportError):
+            export_session(path, *conversation(), locations=HERE, force=force)
+        assert path.lstat() == before
+
+
+def test_a_link_that_leads_nowhere_is_there_already(tmp_path: Path) -> None:
+    (tmp_path / "link.md").symlink_to(tmp_path / "none.md")
+    with pytest.raises(ExportError, match="there already"):
+        export_session(tmp_path / "link.md", *conversation(), locations=HERE)

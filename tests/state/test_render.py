@@ -38,6 +38,13 @@ def test_it_has_the_shape_of_the_design(talk: Conversation) -> None:
     )
 
 
+def test_a_session_that_was_begun_elsewhere_says_where() -> None:
+    line = SessionLine("k3f9", "/home/ada/here", "anthropic:claude", 47, 124_500, "/home/ada/there")
+    session = yaml.safe_load(to_yaml(SessionState(), line))["session"]
+    assert session["workspace"] == "/home/ada/here"
+    assert session["begun_in"].startswith("/home/ada/there (instructions and earlier turns may name paths there")
+
+
 def test_an_empty_session_still_says_every_section() -> None:
     loaded = yaml.safe_load(to_yaml(SessionState(), LINE))
     assert list(loaded) == [
@@ -86,7 +93,7 @@ STATES = st.builds(
     pins=st.lists(st.builds(Pin, TEXT, TURN), max_size=20).map(tuple),
     current_focus=TEXT,
 )
-LINES = st.builds(SessionLine, TEXT, TEXT, TEXT, TURN, TURN)
+LINES = st.builds(SessionLine, TEXT, TEXT, TEXT, TURN, TURN, TEXT)
 
 
 @settings(max_examples=100, deadline=None)

@@ -15,8 +15,8 @@ from textual.widgets import Input
 
 from loom.archive import ConversationStore
 from loom.archive.records import Role, SearchPage, Session, Turn
-from loom.tui import app
-from loom.tui.app import LoomLook
+from loom.tui import look
+from loom.tui.look import LoomLook
 
 NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
 HERE = "/home/ada/src/shop"
@@ -31,7 +31,7 @@ class Alone(LoomLook):
     """One screen, opened when the app starts; `result` is what it was dismissed with."""
 
     # A relative path would be looked for beside this file.
-    CSS_PATH = Path(app.__file__).with_name("app.tcss")
+    CSS_PATH = Path(look.__file__).with_name("app.tcss")
 
     def __init__(self, make: Callable[[], Awaitable[Screen[Any]]]) -> None:
         super().__init__()

@@ -32,7 +32,7 @@ class Past:
         self.session = session
         self.counter = TokenCounter()
         self.counter.load()
-        self.window = Window(self.counter.count, Settings(), Budget(10_000, 1_000, 0.9, 0.6))
+        self.window = Window(self.counter.count, Settings(tool_output_trim_chars=600), Budget(10_000, 1_000, 0.9, 0.6))
         self.window.set_floor(tools=900, instructions=300)
         self._fingerprints = Fingerprints()
         self._request = 0
@@ -83,8 +83,8 @@ class Past:
         cached = assembly.tokens * (self._request % 2 + 1) // 3
         await self.store.set_manifest_reported(self.session, self._request, assembly.tokens, cached)
         self.window.report(assembly.tokens)
-        if assembly.receipt is not None:
-            await self._add([assembly.receipt.turn(self.counter.count)])
+        if (mark := assembly.receipt or assembly.shortening) is not None:
+            await self._add([mark.turn(self.counter.count)])
 
 
 async def filled_past(folder: Path) -> Past:
@@ -95,6 +95,6 @@ async def filled_past(folder: Path) -> Past:
             f"{line}: def {name}_{line}(value): return value * {line}" for line in range(60 + 20 * (n % 4))
         )
         await past.exchange(
-            f"Look into src/{name}.py, please.", f"src/{name}.py", lines, f"`{name}_7` is the one. " * 8
+            f"Look into src/{name}.py, please.", f"src/{name}.py", lines, f"`{name}_7` is the one. " * 90
         )
     return past

@@ -13,10 +13,11 @@ from loom.cowork.contents import WindowContents
 from loom.cowork.events import ApprovalAsked, Decision, Event, Listener, QueueChanged, StateChanged
 from loom.cowork.project import Project
 from loom.cowork.trust import Answer
+from loom.cowork.typed import Typed
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
-from loom.state.model import Pin
+from loom.state.model import Command, Constraint, FileTouched, Pin
 
 STATE_YAML = """\
 session:
@@ -30,6 +31,13 @@ commands:
   - "pytest -q -> 1 (T8)"
 current_focus: run the tests
 """
+
+STATE = SessionState(
+    files_touched=(FileTouched("shop/login.py", "edited", 5),),
+    constraints=(Constraint("never touch the database schema", 1),),
+    commands=(Command("pytest -q", 1, 8),),
+    current_focus="run the tests",
+)
 
 USAGE = WindowUsage(
     segments={
@@ -79,13 +87,15 @@ class ScriptedChat:
         self.turns = list(turns)
         self.session = session
         self.choice = ModelChoice("offline", "no key and no local server", 200_000, True)
-        self.state = SessionState()
+        self.state = STATE
         self.beside = ScriptedMemory()
         self.usage: WindowUsage | None = USAGE
         self.busy = False
         self.waiting: tuple[str, ...] = ()
         self.pending: tuple[ApprovalAsked, ...] = ()
         self.read_only = False
+        self.taken = False
+        self.begun_in = ""
         self.problem: LoomError | None = None
         self.sent: list[str] = []
         self.answers: list[tuple[str, Decision]] = []
@@ -104,11 +114,17 @@ class ScriptedChat:
         return None
 
     def submit(self, text: str) -> None:
+        self._take(Typed(text).spelled)
+
+    def run_command(self, command: str) -> None:
+        self._take(Typed(command, is_command=True).spelled)
+
+    def _take(self, spelled: str) -> None:
         if self.busy:
-            self.waiting = (*self.waiting, text)
+            self.waiting = (*self.waiting, spelled)
             self.tell(QueueChanged(self.waiting))
         else:
-            self.sent.append(text)
+            self.sent.append(spelled)
 
     def take_back(self) -> str | None:
         if not self.waiting:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from pydantic_ai.messages import (
 
 from loom.archive.records import ExchangeSize, NewTurn, Turn
 from loom.context.messages import turns_from_request, turns_from_response
+from loom.context.person_commands import command_row, output_row
 from loom.context.recipes import Recipe
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -27,6 +29,10 @@ WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 def words(text: str) -> int:
     """Tokens as the tests count them: one for every started four characters."""
     return -(-len(text) // 4)
+
+
+def _at_when(dumped: str | None) -> str:
+    return json.dumps(json.loads(dumped or "{}") | {"timestamp": WHEN.isoformat()})
 
 
 class Rows:
@@ -72,6 +78,13 @@ class Rows:
     ) -> list[Turn]:
         part = ToolReturnPart(tool, text, call_id, metadata=facts or None, timestamp=WHEN, outcome=outcome)
         return self.append(turns_from_request(ModelRequest([part]), words))
+
+    def run(self, command: str, output: str, **facts: Any) -> list[Turn]:
+        """A command of the person's own, with its output."""
+        call_id = f"person-{len(self.turns)}"
+        result = output_row(call_id, output, {"command": command, **facts}, "success", words)
+        dated = replace(result, part_json=_at_when(result.part_json), message_meta=_at_when(result.message_meta))
+        return [*self.append([command_row(command, call_id, words)]), *self.append([dated])]
 
     def exchange_with_output(self, wish: str, output: str, **facts: Any) -> list[Turn]:
         number = len(self.turns)

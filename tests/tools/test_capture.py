@@ -28,3 +28,13 @@ def test_no_character_is_cut_in_two(text: str, limit: int) -> None:
     head, _, tail = capture.text().split("\n")
     assert text.startswith(head)
     assert text.endswith(tail)
+
+
+@given(st.lists(st.text(alphabet="aé日😀\n", max_size=12)), st.integers(20, 60), st.integers(4, 30))
+def test_the_end_is_that_of_what_came(pieces: list[str], limit: int, size: int) -> None:
+    capture = Capture(limit)
+    for piece in pieces:
+        capture.take(piece.encode())
+    end = capture.end(size)
+    assert "".join(pieces).endswith(end)
+    assert len(end.encode()) >= min(size, len("".join(pieces).encode()), limit - limit // 2) - 6

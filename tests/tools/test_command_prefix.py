@@ -168,3 +168,39 @@ def test_what_looks_or_tests_has_one(command: str, prefix: str) -> None:
 )
 def test_everything_else_has_none(command: str) -> None:
     assert prefix_of(command, ROOT) == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls out",
+        "ls -la ./out/below",
+        "ls src/chain",
+        "ls src out",
+        "pytest -q out/test_x.py",
+        "pytest out/test_x.py::test_y",
+        "uv run pytest secret.py",
+        "mypy secret.py",
+        "git diff HEAD:out",
+        "ls up/x",
+        "go test ./out",
+    ],
+)
+def test_a_link_that_leads_out_of_the_workspace_has_none(tmp_path: Path, command: str) -> None:
+    root = tmp_path / "workspace"
+    (root / "src").mkdir(parents=True)
+    (tmp_path / "outside").mkdir()
+    (root / "out").symlink_to(tmp_path / "outside")
+    (root / "src" / "chain").symlink_to("../out")
+    (root / "secret.py").symlink_to(tmp_path / "outside" / "secret.py")
+    (root / "up").symlink_to("../workspace/../outside")
+    assert prefix_of(command, root) == ""
+
+
+def test_a_link_that_stays_inside_has_one_also_in_a_workspace_named_by_a_link(tmp_path: Path) -> None:
+    root = tmp_path / "workspace"
+    (root / "src").mkdir(parents=True)
+    (root / "inside").symlink_to("src")
+    (tmp_path / "named").symlink_to(root)
+    assert prefix_of("ls inside", root) == "ls"
+    assert prefix_of("ls inside", tmp_path / "named") == "ls"

@@ -12,7 +12,7 @@ from textual.app import App
 
 from loom.archive.records import Session, Turn
 from loom.locations import Locations
-from loom.tui.app import LoomLook
+from loom.tui.look import LoomLook
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.chat_commands import GoTo
 from loom.tui.widgets.composer import Composer

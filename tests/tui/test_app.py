@@ -17,6 +17,7 @@ from loom.tui.choices import NewSession, OpenSession
 from loom.tui.screens.archive import ArchiveScreen, ForkAt, JumpTo, PinTurn
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.choose_model import ChooseModelScreen, ModelList
+from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
 from loom.tui.widgets.approval import Approval
@@ -502,6 +503,36 @@ async def test_a_fork_ends_with_an_exchange_and_says_where_it_is_from(locations:
         assert f"forked from {parent.reference} at T{last}" in drawn
 
 
+async def test_fork_goes_on_in_a_copy_and_takes_a_turn(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.say("/fork")
+        await seat.until(lambda: seat.chat.query(ErrorBlock))
+        assert "nothing to fork" in str(seat.chat.query(ErrorBlock).last().render())
+        await seat.talk("read README.md")
+        await seat.talk("list .")
+        service = seat.chat.service
+        assert service is not None and service.session is not None
+        whole = service.session
+        for wrong in ("T999", "elsewhere", "T0"):
+            errors = len(seat.chat.query(ErrorBlock))
+            await seat.say(f"/fork {wrong}")
+            await seat.until(lambda errors=errors: len(seat.chat.query(ErrorBlock)) > errors)
+            assert f"no turn {wrong}" in str(seat.chat.query(ErrorBlock).last().render())
+        await seat.say("/fork")
+        await seat.until(lambda: seat.chat.service is not service and seat.chat.service is not None)
+        await seat.ready()
+        fork = seat.chat.service
+        assert fork is not None and fork.session is not None
+        assert (fork.session.parent_id, fork.session.turn_count) == (whole.id, whole.turn_count)
+        await seat.say("/fork T1")
+        await seat.until(lambda: seat.chat.service is not fork and seat.chat.service is not None)
+        await seat.ready()
+        again = seat.chat.service
+        assert again is not None and again.session is not None
+        assert again.session.turn_count < whole.turn_count
+
+
 async def test_what_is_wrong_with_a_model_is_said_once(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace, wanted_model="nobody:nothing") as seat:
         await seat.until(lambda: "is no provider" in welcome(seat))
@@ -543,3 +574,30 @@ async def test_a_named_file_goes_along_and_its_text_stays_out_of_sight(locations
         await seat.ready()
         await seat.pilot.press("up")
         assert seat.chat.draft == "list . as in @rules.md"
+
+
+async def test_leaving_asks_where_it_would_cost_what_no_disk_took(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        locations.spool.write_text("")  # takes nothing
+        with closing(connect(locations.archive)) as other:
+            # As a disk that is full: whoever writes a turn is refused.
+            other.execute(
+                "CREATE TRIGGER full BEFORE INSERT ON conversation_turns BEGIN SELECT RAISE(ABORT, 'full'); END"
+            )
+        await seat.say("say something else")
+        await seat.until(lambda: seat.app.unstored)
+        await seat.pilot.press("ctrl+q")
+        await seat.until(lambda: isinstance(seat.app.screen, ConfirmScreen))
+        seat.clock.advance(1)
+        await seat.pilot.press("n")
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen))
+        await seat.say("/new")
+        await seat.until(lambda: any("on no disk yet" in str(each.render()) for each in seat.chat.query(ErrorBlock)))
+        await seat.pilot.press("ctrl+q")
+        await seat.until(lambda: isinstance(seat.app.screen, ConfirmScreen))
+        seat.clock.advance(1)
+        await seat.pilot.press("y")
+        await seat.until(lambda: not seat.app.is_running)
+    assert seat.app.unstored == ("say something else",)

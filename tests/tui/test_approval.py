@@ -36,7 +36,7 @@ class Host(App[None]):
         self.answers.append(event.decision)
 
     def on_approval_typed(self, event: Approval.Typed) -> None:
-        self.typed.append(event.character)
+        self.typed.append(event.characters)
 
 
 @pytest.fixture
@@ -60,10 +60,11 @@ async def test_a_key_that_was_on_its_way_does_not_answer(app: Host) -> None:
         await pilot.press("y")
         app.clock.advance(0.3)
         await pilot.press("y")
-        assert app.answers == []
+        assert (app.answers, "".join(app.typed)) == ([], "yy")
+        app.approval.restart()
         app.clock.advance(0.5)
         await pilot.press("y")
-        assert app.answers == [Decision(allowed=True)]
+        assert app.answers == [], "a word is being typed: whoever comes back to the question answers it"
 
 
 async def test_always_is_a_key_of_its_own_and_comes_twice(app: Host) -> None:
@@ -214,8 +215,37 @@ async def test_a_prefix_is_offered_in_full_and_p_allows_it(app: Host) -> None:
         assert app.answers == [Decision(allowed=True, always=True, wider=True)]
 
 
-async def test_without_a_prefix_p_is_a_letter(app: Host) -> None:
+def hint(app: Host) -> str:
+    return str(app.approval.query_one(".hint", Static).content)
+
+
+async def test_without_a_prefix_p_says_so_and_is_a_letter_of_what_follows(app: Host) -> None:
     async with app.run_test() as pilot:
         app.clock.advance(1)
         await pilot.press("p")
-        assert (app.answers, app.typed) == ([], ["p"])
+        assert (app.answers, app.typed) == ([], [])
+        assert hint(app).startswith("p is not offered")
+        await pilot.press("l", "y")
+        assert (app.answers, "".join(app.typed)) == ([], "ply")
+
+
+async def test_without_a_prefix_p_leaves_the_other_answers_as_they_are(app: Host) -> None:
+    async with app.run_test() as pilot:
+        for key in ("p", "p", "y"):
+            app.clock.advance(1)
+            await pilot.press(key)
+        assert (app.answers, app.typed) == ([Decision(allowed=True)], [])
+
+
+@pytest.mark.parametrize("word", ["y", "n", "aa", "any", "p", "nay ya", "pay any"])
+async def test_a_burst_of_letters_is_an_answer_to_nothing_and_none_is_lost(app: Host, word: str) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press(*("space" if letter == " " else letter for letter in word))
+        assert (app.answers, "".join(app.typed)) == ([], word)
+
+
+async def test_a_key_held_down_is_no_second_yes_and_goes_along_when_a_word_comes_of_it(app: Host) -> None:
+    async with app.run_test() as pilot:
+        app.clock.advance(1)
+        await pilot.press("a", "a", "a", "h")
+        assert (app.answers, "".join(app.typed)) == ([], "aaah")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from loom.cowork.events import (
     ApprovalAnswered,
@@ -21,14 +22,20 @@ from loom.cowork.events import (
     TurnStored,
 )
 from loom.tools.outcome import Preview
+from loom.tui.passing import Passing
+from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.widgets.approval import Approval
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.composer import Composer
-from loom.tui.widgets.line import ErrorBlock, NoticeBar
+from loom.tui.widgets.gauge import Gauge
+from loom.tui.widgets.line import ErrorBlock
 from loom.tui.widgets.message import UserMessage
+from loom.tui.widgets.notice_bar import NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
+from loom.tui.widgets.said_line import SaidLine
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.transcript import Transcript
+from tests.support.clock import Clock
 from tests.support.turns import session_record, turn
 from tests.tui.conftest import ChatApp
 
@@ -89,21 +96,63 @@ async def test_esc_gives_back_what_was_queued_instead_of_sending_it(app: ChatApp
         await settled(pilot, app)
         assert app.service.interrupts == 1
         assert app.service.waiting == ()
-        assert app.chat.query_one(Composer).text == "first\n\nsecond\nhalf"
+        assert app.chat.query_one(Composer).text == "first\n\nsecond\n\nhalf"
         assert not app.chat.query_one(QueuedMessages).display
 
 
-async def test_a_notice_leaves_the_composer_in_view(app: ChatApp) -> None:
-    async with app.run_test(size=(100, 30), notifications=True) as pilot:
-        app.chat.say("Something to know.")
-        while not app.screen.query("Toast"):
+async def test_what_is_said_in_passing_covers_nothing_and_is_said_once(app: ChatApp) -> None:
+    async with app.run_test(size=(60, 20)) as pilot:
+        for _ in range(3):
+            app.chat.say("Something to know. [/foo] [@click=app.quit]x")
+        line = app.chat.query_one(SaidLine)
+        while "×3" not in str(line.content):
             await pilot.pause()
         await pilot.pause()
-        toast, composer = app.screen.query_one("Toast"), app.chat.query_one(Composer)
-        assert toast.region.height
-        assert toast.region.bottom < composer.region.y
-        assert toast.region.y <= 3
-        assert toast.region.right >= 96
+        assert "[/foo] [@click=app.quit]x (×3)" in str(line.content)
+        around = (app.chat.query_one(Transcript), app.chat.query_one(Composer), app.chat.query_one(Gauge))
+        assert line.region.height == 1 and all(line.region.intersection(each.region).area == 0 for each in around)
+        assert not app.screen.query("Toast") or not any(toast.region.area for toast in app.screen.query("Toast"))
+
+
+async def test_an_error_stays_until_a_key_says_that_it_was_seen(app: ChatApp) -> None:
+    clock = Clock()
+    app._passing = Passing(clock)
+    async with app.run_test() as pilot:
+        line = app.chat.query_one(SaidLine)
+
+        async def shows(words: str) -> None:
+            while words not in (str(line.content) if line.display else "nothing"):
+                await pilot.pause()
+
+        app.chat.say("This went wrong.", "error")
+        app.chat.say("By the way.")
+        await shows("This went wrong.  +1 more")
+        await pilot.press("a")
+        clock.now += 3_600
+        await pilot.pause()
+        await shows("This went wrong.")
+        await pilot.press("b")
+        await shows("By the way.")
+        clock.now += 3_600
+        await shows("nothing")
+        assert app.chat.query_one(Composer).text == "ab"
+
+
+async def test_what_is_said_follows_to_another_screen_and_leaves_nothing_behind(app: ChatApp) -> None:
+    clock = Clock()
+    app._passing = Passing(clock)
+    async with app.run_test() as pilot:
+        app.chat.say("Forked after T12.")
+        await app.push_screen(WholeTextScreen("whole", "text"))
+        while not app.screen.query(SaidLine) or not app.screen.query_one(SaidLine).region.height:
+            await pilot.pause()
+        assert "Forked after T12." in str(app.screen.query_one(SaidLine).content)
+        clock.now += 60
+        while app.screen.query_one(SaidLine).display:
+            await pilot.pause()
+        await pilot.press("escape")
+        while app.chat.query_one(SaidLine).display:
+            await pilot.pause()
 
 
 async def test_an_at_sign_offers_files_and_enter_writes_the_path(app: ChatApp) -> None:
@@ -197,11 +246,47 @@ async def test_a_question_gets_the_keyboard_when_nothing_is_written(app: ChatApp
         app.service.tell(ToolStarted("c1", "shell_execute", {"command": "make"}, 2), ASKED)
         await settled(pilot, app)
         assert app.chat.query_one(Approval).has_focus
-        await pilot.press("y")
-        assert app.service.answers == []
         app.clock.advance(1)
         await pilot.press("y")
         assert app.service.answers == [("c1", Decision(allowed=True))]
+
+
+async def test_letters_that_come_too_soon_for_an_answer_are_written_and_an_empty_composer_hands_the_keys_back(
+    app: ChatApp,
+) -> None:
+    async with app.run_test() as pilot:
+        app.service.busy = True
+        app.service.tell(ToolStarted("c1", "shell_execute", {"command": "make"}, 2), ASKED)
+        await settled(pilot, app)
+        await pilot.press("y", "a", "n")
+        await settled(pilot, app)
+        composer, question = app.chat.query_one(Composer), app.chat.query_one(Approval)
+        assert (app.service.answers, composer.text, composer.has_focus) == ([], "yan", True)
+        assert "You are writing" in str(question.query_one(".hint", Static).content)
+        await pilot.press("backspace", "backspace", "backspace")
+        await settled(pilot, app)
+        assert question.has_focus
+        await pilot.press("y")
+        await settled(pilot, app)
+        assert (app.service.answers, composer.text) == ([], "y"), "the keyboard was not quiet"
+        await pilot.press("backspace")
+        await settled(pilot, app)
+        app.clock.advance(1)
+        await pilot.press("y")
+        assert app.service.answers == [("c1", Decision(allowed=True))]
+
+
+async def test_a_message_sent_while_a_question_waits_hands_the_keys_back_to_it(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.busy = True
+        app.chat.query_one(Composer).put("and then commit")
+        app.service.tell(ToolStarted("c1", "shell_execute", {"command": "make"}, 2), ASKED)
+        await settled(pilot, app)
+        assert not app.chat.query_one(Approval).has_focus
+        await pilot.press("enter")
+        await settled(pilot, app)
+        assert app.service.waiting == ("and then commit",)
+        assert app.chat.query_one(Approval).has_focus
         app.service.tell(ApprovalAnswered("c1", Decision(allowed=True)))
         await settled(pilot, app)
         assert not app.chat.query(Approval)

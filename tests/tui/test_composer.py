@@ -18,6 +18,7 @@ class Host(App[None]):
         self.popup = CompletionPopup()
         self.composer = Composer(self.popup)
         self.sent: list[str] = []
+        self.commands: list[str] = []
         self.hidden = 0
         self.taken_back = 0
 
@@ -27,6 +28,9 @@ class Host(App[None]):
 
     def on_composer_submitted(self, event: Composer.Submitted) -> None:
         self.sent.append(event.text)
+
+    def on_composer_command_submitted(self, event: Composer.CommandSubmitted) -> None:
+        self.commands.append(event.command)
 
     def on_composer_take_back(self) -> None:
         self.taken_back += 1
@@ -83,7 +87,7 @@ async def test_a_folded_paste_comes_back_with_its_text_by_undo_and_from_the_hist
 
 
 async def test_a_paste_that_names_another_paste_is_sent_as_it_is(app: Host) -> None:
-    first, second = "x\n" * 40, "[pasted text 1: 41 lines]\n" * 40
+    first, second = "x\n" * 40, "[pasted text 1: 40 lines]\n" * 40
     async with app.run_test() as pilot:
         for text in (first, second):
             app.composer.post_message(Paste(text))
@@ -223,3 +227,86 @@ async def test_keys_that_come_all_at_once_are_not_completed_into_something_else(
         await app.composer._on_key(Key("enter", None))
         await pilot.pause()
         assert app.sent == ["/pin T1"]
+
+
+async def test_a_paste_that_ends_its_last_line_has_as_many_lines_as_it_has(app: Host) -> None:
+    async with app.run_test() as pilot:
+        app.composer.post_message(Paste("line\r" * 60))
+        await pilot.pause()
+        assert app.composer.text == "[pasted text 1: 60 lines]"
+
+
+async def test_an_exclamation_mark_in_front_makes_it_a_shell_for_one_command(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("!", "l", "s")
+        assert (app.composer.is_shell, app.composer.text) == (True, "ls")
+        assert "shell" in str(app.composer.border_title)
+        await pilot.press("enter")
+        assert (app.commands, app.sent) == (["ls"], [])
+        assert (app.composer.is_shell, app.composer.text) == (False, "")
+        await pilot.press("h", "i", "!", "enter")
+        assert app.sent == ["hi!"]
+
+
+async def test_an_exclamation_mark_in_front_of_what_is_written_makes_a_command_of_it(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("l", "s", "home", "!", "enter")
+        assert (app.commands, app.sent) == (["ls"], [])
+
+
+@pytest.mark.parametrize("key", ["backspace", "escape"])
+async def test_the_empty_shell_is_left(app: Host, key: str) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("!", key, "a", "enter")
+        assert (app.commands, app.sent) == ([], ["a"])
+
+
+async def test_backspace_in_front_of_a_command_makes_a_message_of_it(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("!", "l", "s", "home", "backspace", "enter")
+        assert (app.commands, app.sent) == ([], ["ls"])
+
+
+async def test_an_empty_command_is_not_run(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("!", "enter", "space", "enter")
+        assert app.commands == []
+        assert app.composer.is_shell
+
+
+async def test_a_paste_runs_nothing_by_itself(app: Host) -> None:
+    async with app.run_test() as pilot:
+        app.composer.post_message(Paste("!rm -rf build"))
+        await pilot.pause()
+        assert not app.composer.is_shell
+        await pilot.press("enter", "up")
+        assert (app.commands, app.sent) == ([], ["!rm -rf build"])
+        assert (app.composer.is_shell, app.composer.text) == (False, "!rm -rf build"), "nor out of the history"
+
+
+async def test_a_command_comes_back_from_the_history_as_a_command(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("!", "l", "s", "enter", "h", "i", "enter", "d", "up", "up")
+        assert (app.composer.is_shell, app.composer.text) == (True, "ls")
+        await pilot.press("down", "down")
+        assert (app.composer.is_shell, app.composer.text) == (False, "d")
+
+
+async def test_what_is_unsent_says_what_it_is(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("!", "l", "s")
+        assert app.composer.unsent == "!ls"
+        app.composer.give_back("a message")
+        assert (app.composer.is_shell, app.composer.unsent) == (False, "a message\n\n!ls")
+        app.composer.put("!ls")
+        app.composer.empty()
+        app.composer.give_back("!make")
+        assert (app.composer.is_shell, app.composer.text) == (True, "make")
+
+
+async def test_a_shell_completes_no_commands_of_loom_and_names_no_files(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("!", "/", "h")
+        assert not app.popup.is_open
+        await pilot.press("home", "backspace")
+        assert app.popup.is_open

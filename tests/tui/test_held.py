@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from loom.archive import ConversationStore
-from loom.archive.errors import LeaseHeld, LeaseLost
+from loom.archive.errors import LeaseLost
+from loom.archive.leases import Holder
 from loom.locations import Locations
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.held import Held, HeldScreen
@@ -115,12 +116,12 @@ async def test_going_back_later_stays_in_the_session_that_is_open(
         await seat.talk(WORDS)
 
 
-ERROR = LeaseHeld("open", "", pid=4711, host=HOSTILE, since="2026-03-04T10:00:00.000000Z")
+HOLDER = Holder(4711, HOSTILE, "2026-03-04T10:00:00.000000Z")
 
 
 async def test_a_key_that_was_on_its_way_is_no_answer() -> None:
     clock = Clock()
-    app = alone(HeldScreen("Fix the login", ERROR, clock=clock))
+    app = alone(HeldScreen("Fix the login", HOLDER, clock=clock))
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.screen.query(".answer"))
         await pilot.press("t")

@@ -17,6 +17,7 @@ from loom.tui.screens.trust import TrustScreen
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.line import ErrorBlock
+from loom.tui.widgets.notice_bar import Notice, NoticeBar
 from loom.tui.widgets.text_view import TextView
 from tests.support.seat import Seat, seated
 
@@ -106,6 +107,13 @@ async def test_an_edited_text_that_cannot_be_stored_is_kept_and_named(
 
 
 async def asked(seat: Seat) -> TrustScreen:
+    """Wait for the notice that waits to be answered, and answer to it."""
+    await seat.until(lambda: seat.chat.query_one(NoticeBar).shown is Notice.TRUST)
+    await seat.pilot.press("ctrl+t")
+    return await asking(seat)
+
+
+async def asking(seat: Seat) -> TrustScreen:
     await seat.until(lambda: isinstance(seat.app.screen, TrustScreen))
     screen = seat.app.screen
     assert isinstance(screen, TrustScreen)
@@ -136,6 +144,7 @@ async def test_a_project_is_asked_about_once_and_the_answer_is_kept(
         assert isinstance(seat.app.screen, WholeTextScreen)
         await seat.pilot.press("escape", key)
         await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and reads(seat) == read)
+        await seat.until(lambda: not seat.chat.query_one(NoticeBar).display)
     async with seated(locations, workspace) as seat:
         if asked_again:
             await asked(seat)
@@ -144,6 +153,20 @@ async def test_a_project_is_asked_about_once_and_the_answer_is_kept(
             await seat.idle()
             assert isinstance(seat.app.screen, ChatScreen)
             assert reads(seat) == read
+
+
+async def test_what_is_typed_at_the_start_is_a_message_and_no_answer(locations: Locations, workspace: Path) -> None:
+    (workspace / "AGENTS.md").write_text("Use tabs.\n")
+    async with seated(locations, workspace) as seat:
+        await seat.until(lambda: seat.chat.query_one(NoticeBar).display)
+        seat.clock.now += 1
+        for letter in "yes do":
+            await seat.pilot.press("space" if letter == " " else letter)
+            seat.clock.now += 1
+        assert seat.chat.draft == "yes do"
+        service = seat.chat.service
+        assert service is not None and service.beside.project.files
+        assert seat.chat.query_one(NoticeBar).shown is Notice.TRUST
 
 
 async def test_an_answer_can_be_changed_later(locations: Locations, workspace: Path) -> None:
@@ -158,7 +181,7 @@ async def test_an_answer_can_be_changed_later(locations: Locations, workspace: P
         assert isinstance(seat.app.screen, ChatScreen), "nothing interrupts a conversation"
         seat.chat.query_one(Composer).clear()
         await seat.say("/instructions")
-        await asked(seat)
+        await asking(seat)
         seat.clock.now += 1
         await seat.pilot.press("y")
         await seat.until(lambda: Segment.PROJECT in service.usage.segments)  # type: ignore[union-attr]

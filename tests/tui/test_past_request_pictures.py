@@ -42,4 +42,4 @@ def test_narrow(snap_compare: Compare, tmp_path: Path) -> None:
 
 
 def test_compared(snap_compare: Compare, tmp_path: Path) -> None:
-    assert snap_compare(opened(tmp_path, 13), terminal_size=(100, 40), run_before=compare)
+    assert snap_compare(opened(tmp_path, 15), terminal_size=(100, 40), run_before=compare)

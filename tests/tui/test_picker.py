@@ -190,6 +190,7 @@ async def test_d_asks_deletes_and_u_brings_back(shelf: Fixed) -> None:
         await pilot.press("u")
         await loaded(pilot, 2)
         await until(pilot, lambda: "is back" in said(app))
+        await until(pilot, lambda: current(app) == "Why is the build red?")
 
 
 async def test_a_no_deletes_nothing(shelf: Fixed) -> None:

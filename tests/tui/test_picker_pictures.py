@@ -56,7 +56,8 @@ def test_narrow(snap_compare: Compare, tmp_path: Path) -> None:
 def test_wide(snap_compare: Compare, tmp_path: Path) -> None:
     async def everywhere(pilot: Pilot[Any]) -> None:
         await pressing("j", "a")(pilot)
-        await until(pilot, lambda: len(pilot.app.screen.query_one(SessionList).items) == 4)
+        rows = pilot.app.screen.query_one(SessionList)
+        await until(pilot, lambda: len(rows.items) == 4 and len(rows.gone) == 1)
 
     assert snap_compare(app_of(tmp_path), run_before=everywhere, terminal_size=(200, 30))
 

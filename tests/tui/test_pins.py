@@ -83,6 +83,23 @@ async def test_a_key_on_a_message_pins_it_and_lets_it_go(app: ChatApp) -> None:
         assert isinstance(app.screen, WholeTextScreen)
 
 
+def pin_label(app: ChatApp) -> str:
+    """What the footer says of `p`."""
+    return next(found.binding.description for found in app.screen.active_bindings.values() if found.binding.key == "p")
+
+
+async def test_the_footer_says_what_the_key_does_now(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("shift+tab")
+        assert pin_label(app) == "Pin"
+        await pilot.press("p")
+        await settled(pilot, app)
+        assert pinned(app) and pin_label(app) == "Unpin"
+        await pilot.press("p")
+        await settled(pilot, app)
+        assert not pinned(app) and pin_label(app) == "Pin"
+
+
 async def test_a_click_on_a_message_leaves_the_keyboard_where_it_is(app: ChatApp) -> None:
     async with app.run_test() as pilot:
         await pilot.click(UserMessage)

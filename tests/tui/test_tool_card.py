@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from textual.app import App, ComposeResult
 
 from loom.archive.records import TurnStatus
 from loom.tui.widgets.fold import WholeText
-from loom.tui.widgets.tool_card import CardState, ToolCard, argument_line, duration_text, facts_line
+from loom.tui.widgets.tool_card import CardState, ToolCard, duration_text, facts_line
 from tests.support.turns import result_turn
-
-
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        ({"path": "a.py", "offset": 3}, "a.py offset=3"),
-        ({"path": "src", "pattern": "x y"}, 'x y path="src"'),
-        ({"args": ["commit", "-m", "fix it"]}, "commit -m fix it"),
-        ({"path": "a.py", "old_text": "x", "new_text": "y"}, "a.py"),
-        ({"command": "a\nb\x1b[2J"}, "a b␛[2J"),
-        ("not json", "not json"),
-        ({"odd": {"deep": [1, None]}}, 'odd={"deep": [1, null]}'),
-    ],
-)
-def test_arguments_stand_on_one_safe_line(arguments: dict[str, object] | str, line: str) -> None:
-    assert argument_line(arguments) == line
 
 
 def test_durations_and_facts_are_short() -> None:

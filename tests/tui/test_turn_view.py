@@ -10,7 +10,7 @@ import pytest
 from loom.archive.records import TurnStatus
 from loom.text import UNSAFE
 from loom.tui.screens.turn_view import TurnViewScreen
-from loom.tui.turn_text import turn_heading, turn_text
+from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
 from loom.tui.widgets.text_view import TextView
 from tests.support.browsing import HOSTILE, Fixed, alone, fill, id_of, until
 from tests.support.turns import call_turn, turn
@@ -35,7 +35,9 @@ def test_the_heading_says_which_turn_who_how_it_ended_and_when() -> None:
 
 
 def test_a_call_says_its_arguments() -> None:
-    assert '"path": "a.py"' in turn_text(call_turn(3, "c1", "read_file", {"path": "a.py"}))
+    asked = call_turn(3, "c1", "read_file", {"path": "a.py"})
+    assert turn_text(asked) == "read_file a.py" and '"path": "a.py"' in verbatim_calls(asked)
+    assert verbatim_calls(turn(4, "assistant", "words")) == ""
     assert turn_text(turn(4, "assistant", None)) == "(nothing)"
 
 
@@ -70,3 +72,21 @@ async def test_a_text_of_any_size_is_scrolled_to_its_end(shelf: Fixed) -> None:
         assert "the end" in text.render_line(text.size.height - 1).text
         await pilot.press("g", "j", "space", "q")
         await until(pilot, lambda: app.left)
+
+
+async def test_r_shows_a_call_as_it_is_stored_and_in_words_again(shelf: Fixed) -> None:
+    calls = [{"id": "c1", "name": "edit_file", "arguments": {"path": "a.py", "new_text": "x\ny"}}]
+    number = await shelf.store.append_turn(id_of(shelf, "a1b2"), "assistant", "", tool_calls=calls)
+    screen = await view(shelf, number)
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: screen.query_one(TextView).text == "edit_file a.py\n  new_text:\n    x\n    y")
+        await pilot.press("r")
+        await until(pilot, lambda: '"new_text": "x\\ny"' in screen.query_one(TextView).text)
+        await pilot.press("y")
+        await until(pilot, lambda: '"new_text"' in app.clipboard)
+        await pilot.press("r")
+        await until(pilot, lambda: "edit_file a.py" in screen.query_one(TextView).text)
+        await pilot.press("left")
+        await until(pilot, lambda: "edit_file" not in screen.query_one(TextView).text)
+        assert screen.check_action("turn_over", ()) is False

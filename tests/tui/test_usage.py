@@ -67,7 +67,7 @@ def line(request: int, expected: int, reported: int | None, **more: int) -> Requ
         "left_to": 40,
         "summary": 0,
     }
-    return RequestLine(request=request, tokens=expected, reported_tokens=reported, **(given | more))
+    return RequestLine(request=request, expected_tokens=expected, reported_tokens=reported, **(given | more))
 
 
 REPORT = UsageReport(

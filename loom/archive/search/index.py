@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable
 from importlib.resources import files
 
+from loom.archive.forgiving import forgiving
 from loom.archive.migrations import statements
 from loom.archive.search.document import COLUMNS, FINDABLE, PART_MARK, Entry, TurnRow, entry_of, place_of
 from loom.archive.search.marks import ROLES, role_facet
@@ -107,6 +108,11 @@ def watermark(connection: sqlite3.Connection) -> int | None:
     return None if row is None or row[0] != VERSION else int(row[1])
 
 
+def newest_turn(connection: sqlite3.Connection) -> int:
+    """The greatest id of a turn; 0 if there is none."""
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM conversation_turns").fetchone()[0])
+
+
 def is_sound(connection: sqlite3.Connection) -> bool:
     """Whether the index holds together; SQLite reads a damaged one as an empty one, without an error. Takes long for
     a large index. One that is missing is sound: it will be made."""
@@ -134,7 +140,7 @@ def index_batch(connection: sqlite3.Connection) -> bool:
     """
     prepare(connection)
     start = watermark(connection) or 0
-    rows = _next_rows(connection, start)
+    rows = forgiving(connection, lambda: _next_rows(connection, start))
     if not rows:
         return False
     findable = {row[0] for row in connection.execute(_FINDABLE_IDS, (start, rows[-1].id))}

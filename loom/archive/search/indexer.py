@@ -12,7 +12,8 @@ from loom.archive.database import connect, pragma
 from loom.archive.errors import ArchiveError
 from loom.archive.logs import Log
 from loom.archive.migrations import MIGRATIONS
-from loom.archive.search.index import index_batch, rebuild
+from loom.archive.search.claim import Claim
+from loom.archive.search.index import index_batch, newest_turn, rebuild, watermark
 from loom.archive.search.merging import merge_some, scattered
 
 _GATHER = 0.2
@@ -35,6 +36,7 @@ class Indexer(threading.Thread):
         self._done = 0  # how many of them the last finished pass had seen
         self._stopped = threading.Event()
         self._damaged = False
+        self.claim = Claim(path, self._stopped)
         self.error: Exception | None = None
         """Why the last pass failed; None after one that did not."""
 
@@ -69,10 +71,7 @@ class Indexer(threading.Thread):
                 seen = self._wanted
                 try:
                     connection = connection or self._open()
-                    self._catch_up(connection)
-                    self.error = None
-                    self._report(seen)
-                    self._merge(connection, seen)
+                    self._pass(connection, seen)
                 except (sqlite3.Error, ArchiveError, OSError) as error:
                     # The turns are safe and searches scan what is missing here, so nobody need be stopped by this.
                     self.error = error
@@ -83,6 +82,19 @@ class Indexer(threading.Thread):
             if connection is not None:
                 self._log.close()
                 connection.close()
+
+    def _pass(self, connection: sqlite3.Connection, seen: int) -> None:
+        """Everything that is there now gets indexed: here, or in another process that is at it."""
+        mine = self.claim.take(connection, insist=self._damaged)
+        try:
+            if mine:
+                self._catch_up(connection)
+            self.error = None
+            self._report(seen)
+            if mine:
+                self._merge(connection, seen)
+        finally:
+            self.claim.free()
 
     def _report(self, seen: int) -> None:
         """Everything that was there when the pass began is indexed, or cannot be."""
@@ -117,12 +129,15 @@ class Indexer(threading.Thread):
             begun = time.monotonic()
 
     def _merge(self, connection: sqlite3.Connection, seen: int) -> None:
-        """Puts the index in order, until that is done or turns wait to be indexed."""
+        """Puts the index in order, until that is done or turns wait to be indexed, of other processes too."""
         for merge in scattered(connection):
             begun = time.monotonic()
-            while self._wanted == seen and not self._stopped.is_set() and merge_some(connection, merge):
+            while not self._is_wanted(connection, seen) and merge_some(connection, merge):
                 self._pause(connection, begun)
                 begun = time.monotonic()
+
+    def _is_wanted(self, connection: sqlite3.Connection, seen: int) -> bool:
+        return self._wanted != seen or self._stopped.is_set() or newest_turn(connection) > (watermark(connection) or 0)
 
     def _pause(self, connection: sqlite3.Connection, begun: float) -> None:
         """Leaves the archive to others for as long as the last step took; before that, moves a long log."""

@@ -14,12 +14,12 @@ from textual.content import Content
 from textual.events import Resize
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from loom.archive.errors import ArchiveDamaged
 from loom.archive.records import SearchHit, SearchPage, Turn
 from loom.errors import LoomError
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.age import utc_now
 from loom.tui.choices import ArchiveResult, ForkAt, JumpTo, PinTurn
 from loom.tui.filter_completion import FILTERS, Choice, Typed, asked_by, choices_for
@@ -32,6 +32,7 @@ from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.facet_bar import Facet, FacetBar, FacetName, Facets, Scope, next_facet
 from loom.tui.widgets.hit_list import HitList, grouped
 from loom.tui.widgets.hit_preview import HitPreview, preview_page
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.query_box import QueryBox
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.title_line import TitleLine
@@ -142,7 +143,7 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         with Container(id="found"):
             yield HitList(clock=self._clock)
             yield HitPreview()
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self._ask()
@@ -242,7 +243,7 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         if page is not None:
             count = len(page.hits)
             found = f"{count}{'+' if count >= MOST_HITS else ''} hit{'' if count == 1 else 's'}"
-            right = f"{found} · {page.searched_turns:,} turns · {page.elapsed_ms:.0f} ms"
+            right = f"{found} · {plural(page.searched_turns, 'turn')} · {page.elapsed_ms:.0f} ms"
         self.query_one(TitleLine).show(Content.styled("Archive", "bold"), Content.styled(right, "$foreground-muted"))
 
     def _say(self, text: str, *, error: bool = False) -> None:
@@ -370,7 +371,7 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         if (hit := self._hit) is not None and (turn := await self._turn(hit)) is not None:
             text = turn_text(turn)
             self.app.copy_to_clipboard(text)
-            self.notify(f"T{turn.turn_number} copied, {len(text):,} characters.", markup=False, timeout=2)
+            self.notify(f"T{turn.turn_number} copied, {plural(len(text), 'character')}.", markup=False, timeout=2)
 
     @work(exclusive=True, group="view")
     async def action_view(self) -> None:

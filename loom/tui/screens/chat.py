@@ -17,31 +17,30 @@ from textual.command import Provider
 from textual.containers import Horizontal
 from textual.events import Key, ScreenResume
 from textual.message import Message
-from textual.widgets import Footer, Input, TextArea
+from textual.widgets import Input, TextArea
 
-from loom.archive.records import Turn, TurnKind
+from loom.archive.records import Turn
 from loom.cowork import events as ev
+from loom.cowork.typed import Typed, joined, read_typed, typed_in
 from loom.errors import LoomError
 from loom.text import show_line
-from loom.tools.mentions import best_paths, without_files
+from loom.tools.mentions import best_paths
 from loom.tui.commands import Call, ChatCommands, Command, parse
 from loom.tui.keys import bindings
-from loom.tui.screens.chat_frame import Severity
+from loom.tui.screens.chat_events import EventDrawing
 from loom.tui.screens.chat_pages import PAGE, PagedScreen
 from loom.tui.screens.event_feed import EventFeed
-from loom.tui.screens.left_turns import LeftTurnsScreen
-from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.service import ChatService
 from loom.tui.widgets.approval import Approval
 from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.composer import Composer, PathEntry
-from loom.tui.widgets.fold import WholeText
 from loom.tui.widgets.gauge import Gauge
-from loom.tui.widgets.line import ErrorBlock, NoticeBar, ReceiptLine
-from loom.tui.widgets.pinnable import PinWanted
+from loom.tui.widgets.key_bar import KeyBar
+from loom.tui.widgets.line import ErrorBlock
+from loom.tui.widgets.notice_bar import Notice, NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
-from loom.tui.widgets.receipt import LeftWanted
+from loom.tui.widgets.said_line import SaidLine
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
@@ -50,7 +49,6 @@ from loom.tui.widgets.welcome import Welcome
 PATHS_SECONDS = 10.0
 """So long the list of files that are offered behind an @ is taken for what is there."""
 MOST_OFFERED = 50
-SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning"}
 
 
 class ChatScreen(PagedScreen):
@@ -63,9 +61,13 @@ class ChatScreen(PagedScreen):
     class DraftChanged(Message):
         """What is being written, or what waits to be sent, is not what it was."""
 
+    class TakenAnswer(Message):
+        """The person wants to say what is done about a session that another loom took over."""
+
     def __init__(self, workspace: Path, *, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(workspace, clock=clock)
-        self._feed = EventFeed(self._draw, self._fault)
+        drawing = EventDrawing(self, clock)
+        self._feed = EventFeed(drawing.draw, drawing.failed)
         self._paths: list[str] | None = None
         self._paths_at = 0.0
 
@@ -77,13 +79,14 @@ class ChatScreen(PagedScreen):
         with Horizontal(id="middle"):
             yield Transcript(id="transcript")
             yield StatePanel(id="state")
+        yield SaidLine()
         yield NoticeBar(id="notice")
         yield ApprovalPlace(clock=self._clock, id="approvals")
         yield QueuedMessages(id="queue")
         yield popup
         yield Composer(popup, id="composer")
         yield Gauge(id="gauge")
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self.run_worker(self._feed.run(), name="draw events", exit_on_error=False)
@@ -99,9 +102,9 @@ class ChatScreen(PagedScreen):
         """Returns when every event received so far is on the screen."""
         await self._feed.drawn()
 
-    async def attach(self, service: ChatService, turn: int | None = None) -> None:
-        """Show this conversation: its last page of turns (or the one around `turn`), its totals; then make it ready
-        to answer. Messages that were sent before go to it now.
+    async def attach(self, service: ChatService, turn: int | None = None, *, note: str = "") -> None:
+        """Show this conversation: its last page of turns (or the one around `turn`), its totals, `note` behind them;
+        then make it ready to answer. Messages that were sent before go to it now.
         """
         turns = await service.transcript(None, PAGE)
         self.service, self.failure = service, ""
@@ -111,14 +114,15 @@ class ChatScreen(PagedScreen):
             await self.query_one(Transcript).greet(Welcome(self.welcome_info(service)))
         if turn is not None:
             await self.go_to_turn(turn)
+        if note:
+            await self.add_note(note)
         composer = self.query_one(Composer)
-        said = (t.content or "" for t in turns if t.role == "user" and t.kind is TurnKind.TEXT)
-        composer.remember(without_files(text) for text in said)
+        composer.remember(typed.spelled for typed in map(typed_in, turns) if typed is not None)
         self.show_info()
         self.show_state()
         early, self._early = self._early, []
         for text in early:
-            service.submit(text)
+            self._hand_over(service, read_typed(text))
         self.show_queue()
         status = self.query_one(StatusLine)
         status.show_word("starting…")
@@ -141,8 +145,16 @@ class ChatScreen(PagedScreen):
 
     @property
     def draft(self) -> str:
-        """What has not been sent: messages that wait, then what is being written, long pastes in full."""
-        return "\n\n".join(text for text in (*self.waiting, self.query_one(Composer).whole_text()) if text.strip())
+        """What has not been sent, spelled: what waits, then what is being written, long pastes in full."""
+        return joined(*self.waiting, self.query_one(Composer).unsent)
+
+    def take_draft(self) -> str:
+        """What has not been sent, which is nowhere on this screen any more."""
+        self.take_waiting_back()
+        composer = self.query_one(Composer)
+        text = composer.unsent
+        composer.put("")
+        return text
 
     def restore_draft(self, text: str) -> None:
         """Put back what was being written when this conversation was left, in front of what is written already."""
@@ -150,8 +162,13 @@ class ChatScreen(PagedScreen):
             self.query_one(Composer).give_back(text)
 
     @on(TextArea.Changed, "#composer")
+    @on(Composer.ShellChanged)
     def _written(self) -> None:
         self.post_message(self.DraftChanged())
+        composer = self.query_one(Composer)
+        if composer.has_focus and composer.is_idle:
+            # Whoever has nothing to say any more may answer what is asked.
+            self.query_one(ApprovalPlace).take_keyboard()
 
     def say_origin(self, words: str) -> None:
         """Where this conversation comes from; it stands above the first turn."""
@@ -166,86 +183,13 @@ class ChatScreen(PagedScreen):
         """Clear what is being written, else interrupt what runs; False when there is neither."""
         composer = self.query_one(Composer)
         if composer.text:
-            composer.put("")
+            composer.empty()
             self.say("Cleared; Ctrl+Z brings it back.")
             return True
         if self.busy:
             self.action_interrupt()
             return True
         return False
-
-    # --- events of the conversation --------------------------------------------------------------------------
-
-    async def _draw(self, event: ev.Event) -> None:
-        transcript = self.query_one(Transcript)
-        if transcript.newer_dropped and isinstance(event, ev.TurnStored | ev.ToolStarted):
-            await self.show_newest()
-        if await transcript.draw(event, self._clock()):
-            return
-        match event:
-            case ev.ApprovalAsked():
-                transcript.tool_asking(event.call_id, asking=True)
-                await self.query_one(ApprovalPlace).ask(event, writing=self._writing)
-            case ev.ApprovalAnswered(call_id):
-                transcript.tool_asking(call_id, asking=False)
-                if await self.query_one(ApprovalPlace).withdraw(call_id, writing=self._writing):
-                    self.query_one(Composer).focus()
-            case ev.ExchangeStarted():
-                self.query_one(StatusLine).start()
-                self.refresh_bindings()
-            case ev.ExchangeEnded():
-                await self._end_exchange(event)
-            case _:
-                self._draw_around(event)
-
-    def _draw_around(self, event: ev.Event) -> None:
-        """What is drawn beside the transcript."""
-        match event:
-            case ev.SessionOpened(_, reference, title):
-                self.query_one(StatusLine).show_title(title, reference)
-            case ev.UsageChanged(usage):
-                self.query_one(Gauge).show_usage(usage)
-            case ev.StateChanged(state):
-                self.show_state()
-                self.query_one(Transcript).show_pins(pin.turn for pin in state.pins)
-            case ev.Compacting(words):
-                self.query_one(StatusLine).show_word(words)
-                self.refresh_bindings()
-            case ev.QueueChanged():
-                self.show_queue()
-            case ev.Notice(severity, text):
-                if not self._welcome_says(text):
-                    self.say(text, SEVERITIES.get(severity, "information"))
-            case ev.SaveFailed(what, todo):
-                words = f"Not saved: {what} {todo}".rstrip()
-                self.query_one(NoticeBar).show_notice(f"{words}\nThe text is kept. Ctrl+R writes it again.")
-                self.refresh_bindings()
-
-    def _welcome_says(self, text: str) -> bool:
-        """Whether the welcome stands there and says this already."""
-        service = self.service
-        if service is None or not self.query(Welcome):
-            return False
-        return text == (str(service.problem) if service.problem is not None else service.choice.note)
-
-    async def _end_exchange(self, event: ev.ExchangeEnded) -> None:
-        self.query_one(StatusLine).stop()
-        transcript = self.query_one(Transcript)
-        await transcript.end_exchange(complete=event.outcome is ev.Outcome.COMPLETE)
-        if event.outcome is ev.Outcome.FAILED and event.error:
-            await transcript.add_line(ErrorBlock(event.error))
-        elif event.outcome is ev.Outcome.INTERRUPTED and not transcript.shows_interruption:
-            await transcript.add_line(ReceiptLine("Interrupted. What had arrived is kept."))
-        self.show_info()
-        self.refresh_bindings()
-
-    async def _fault(self, error: Exception) -> None:
-        """An event could not be drawn: the exchange ends, the program does not."""
-        if not self.is_attached:
-            return
-        self.action_interrupt()
-        text = f"This could not be drawn, and the exchange was stopped: {type(error).__name__}: {error}"
-        await self.query_one(Transcript).add_line(ErrorBlock(f"{text}\nEverything is in the archive."))
 
     # --- writing ---------------------------------------------------------------------------------------------
 
@@ -258,23 +202,43 @@ class ChatScreen(PagedScreen):
                 composer.give_back(event.text)
             self.run_command(call)
             return
-        transcript = self.query_one(Transcript)
+        await self._send(Typed(event.text), self._problem)
+
+    @on(Composer.CommandSubmitted)
+    async def _command_submitted(self, event: Composer.CommandSubmitted) -> None:
+        # It needs no model, only a place to be kept in.
+        await self._send(Typed(event.command, is_command=True), self.failure)
+
+    async def _send(self, typed: Typed, problem: str) -> None:
+        """Hand it to the conversation; `problem` is why that cannot be, empty when it can."""
+        composer, transcript = self.query_one(Composer), self.query_one(Transcript)
+        if self.service is not None and self.service.taken:
+            composer.give_back(typed.spelled)
+            self.post_message(self.TakenAnswer())
+            return
         if self.service is not None and self.service.read_only:
-            composer.give_back(event.text)
+            composer.give_back(typed.spelled)
             self.say("This session is open to read only; your text stays here.", "warning")
             return
-        if problem := self._problem:
-            composer.give_back(event.text)
+        if problem:
+            composer.give_back(typed.spelled)
             self.say(f"{problem} Your text stays here.", "error")
             return
         if transcript.newer_dropped and not self.busy:
             await self.show_newest()
         transcript.anchor()
         if self.service is None:
-            self._early.append(event.text)
+            self._early.append(typed.spelled)
             self.show_queue()
         else:
-            self.service.submit(event.text)
+            self._hand_over(self.service, typed)
+
+    @staticmethod
+    def _hand_over(service: ChatService, typed: Typed) -> None:
+        if typed.is_command:
+            service.run_command(typed.text)
+        else:
+            service.submit(typed.text)
 
     def pin(self, turn: Turn, reference: str) -> None:
         """Let this turn go along with the next message, under a short name."""
@@ -330,33 +294,6 @@ class ChatScreen(PagedScreen):
             words += f" At {mark:.0f}% the oldest of it leaves; the archive keeps every turn."
         self.say(f"{words} F2 shows what it holds.", "warning")
 
-    @on(PinWanted)
-    @work(group="pin", exit_on_error=False)
-    async def _pin_wanted(self, event: PinWanted) -> None:
-        try:
-            service = self.conversation()
-            pinned = next((pin for pin in service.state.pins if pin.turn == event.turn), None)
-            if pinned is not None:
-                await service.unpin(pinned)
-            else:
-                await service.pin_turn(event.turn)
-        except LoomError as error:
-            self.say(str(error), "error")
-
-    @on(LeftWanted)
-    @work(group="left", exit_on_error=False)
-    async def _left_wanted(self, event: LeftWanted) -> None:
-        try:
-            service = self.conversation()
-            if event.bring_back or await self.app.push_screen_wait(LeftTurnsScreen(service, event.ranges)):
-                await service.bring_back(event.ranges)
-        except LoomError as error:
-            await self.query_one(Transcript).add_line(ErrorBlock(str(error)))
-
-    @on(WholeText)
-    def _whole_text(self, event: WholeText) -> None:
-        self.app.push_screen(WholeTextScreen(event.title, event.text, diff=event.diff))
-
     def on_key(self, event: Key) -> None:
         """Letters typed while the transcript has the keyboard belong to the composer."""
         composer = self.query_one(Composer)
@@ -377,14 +314,14 @@ class ChatScreen(PagedScreen):
     def _typed(self, event: Approval.Typed) -> None:
         composer = self.query_one(Composer)
         composer.focus()
-        composer.insert(event.character)
+        composer.insert(event.characters)
         if (question := self.query_one(ApprovalPlace).question) is not None:
             question.say_typing()
 
     @on(Composer.AnswerWanted)
     def _answer_wanted(self) -> None:
         if not self.query_one(ApprovalPlace).take_keyboard():
-            self.focus_next()
+            self.leave_composer()
 
     @on(ScreenResume)
     def _resumed(self) -> None:
@@ -397,30 +334,15 @@ class ChatScreen(PagedScreen):
             return f"{self.service.problem} /model chooses another model."
         return self.failure
 
-    @property
-    def _writing(self) -> bool:
-        return bool(self.query_one(Composer).text)
-
     # --- keys ------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "interrupt":
             return self.busy
-        if action == "retry_save":
-            return bool(self.query_one(NoticeBar).display) if self.is_mounted else False
+        if action in {"retry_save", "decide"}:
+            shown = self.query_one(NoticeBar).shown if self.is_mounted else None
+            return shown is Notice.UNSAVED if action == "retry_save" else shown in {Notice.TAKEN, Notice.TRUST}
         return True
-
-    def action_interrupt(self) -> None:
-        """Stop the exchange. What waited for its end is not sent behind the person's back: it is theirs again."""
-        if self.service is None:
-            return
-        waiting = self.waiting
-        while self.service.take_back() is not None:
-            pass
-        if waiting:
-            self.query_one(Composer).give_back("\n\n".join(waiting))
-            self.show_queue()
-        self.service.interrupt()
 
     def action_compose(self) -> None:
         self.query_one(Transcript).anchor()
@@ -434,12 +356,20 @@ class ChatScreen(PagedScreen):
         else:
             self.run_command(call)
 
+    def action_decide(self) -> None:
+        """Ask what the notice above the composer is about."""
+        if self.query_one(NoticeBar).shown is Notice.TAKEN:
+            self.post_message(self.TakenAnswer())
+        else:
+            self.run_command(Call("instructions", ""))
+
     @work(exclusive=True, group="save", exit_on_error=False)
     async def action_retry_save(self) -> None:
-        self.query_one(NoticeBar).show_notice("")
-        self.refresh_bindings()
+        self.stand(Notice.UNSAVED, "")
         try:
             await self.conversation().retry_save()
         except LoomError as error:
-            self.query_one(NoticeBar).show_notice(f"{show_line(str(error), 400)}\nCtrl+R writes it again.")
+            self.query_one(NoticeBar).show_notice(
+                Notice.UNSAVED, f"{show_line(str(error), 400)}\nCtrl+R writes it again."
+            )
             self.refresh_bindings()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
 
 from loom.archive.records import TurnKind
+from loom.context.usage import short_tokens
+from loom.cowork.typed import joined
 from loom.errors import LoomError
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.commands import Call
 from loom.tui.screens.chat_frame import FramedScreen
 from loom.tui.screens.memory import MemoryScreen
@@ -18,12 +20,16 @@ from loom.tui.screens.pins import PinsScreen
 from loom.tui.screens.trust import TrustScreen
 from loom.tui.service import ChatService
 from loom.tui.widgets.composer import Composer
-from loom.tui.widgets.gauge import short_tokens
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
+from loom.tui.widgets.notice_bar import Notice
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
 
-Place = Literal["help", "context", "sessions", "new", "archive", "model", "quit"]
+if TYPE_CHECKING:
+    # The conversation's side is not needed to paint.
+    from loom.cowork.project import Project
+
+Place = Literal["help", "context", "sessions", "new", "archive", "fork", "model", "quit"]
 
 
 def _turn_number(argument: str) -> int:
@@ -53,6 +59,22 @@ class CommandedScreen(FramedScreen):
                 else LoomError("The archive is still being opened.", "Try again in a moment.")
             )
         return self.service
+
+    def action_interrupt(self) -> None:
+        """Stop the exchange. What waited for its end is not sent behind the person's back: it is theirs again."""
+        if self.service is None:
+            return
+        self.take_waiting_back()
+        self.service.interrupt()
+
+    def take_waiting_back(self) -> None:
+        """Put what waits into the composer, in front of what is being written."""
+        if waiting := self.waiting:
+            self._early = []
+            while self.service is not None and self.service.take_back() is not None:
+                pass
+            self.query_one(Composer).give_back(joined(*waiting))
+            self.show_queue()
 
     def run_command(self, call: Call) -> None:
         """Run a command of the list off the key press that asked for it; a failure is said in the transcript."""
@@ -89,6 +111,17 @@ class CommandedScreen(FramedScreen):
 
     async def command_new(self, argument: str) -> None:
         self.post_message(GoTo("new"))
+
+    async def command_fork(self, argument: str) -> None:
+        session = self.conversation().session
+        if session is None:
+            raise LoomError("There is nothing to fork yet.", "The session begins with your first message.")
+        turn = _turn_number(argument) if argument else session.turn_count
+        if not 1 <= turn <= session.turn_count:
+            raise LoomError(
+                f"There is no turn {show_line(argument, 40)} here.", "/fork T12 forks after the exchange of that turn."
+            )
+        self.post_message(GoTo("fork", str(turn)))
 
     async def command_recall(self, argument: str) -> None:
         self.post_message(GoTo("archive", argument))
@@ -153,13 +186,21 @@ class CommandedScreen(FramedScreen):
         answer = await self.app.push_screen_wait(TrustScreen(beside.project, clock=self._clock))
         if answer != "later":
             await beside.decide(answer)
+        self.stand(Notice.TRUST, "")
+
+    def ask_about_project(self, project: Project) -> None:
+        """Say that nobody has said yet whether the model reads these instructions. No key that is typed answers it."""
+        names = show_line(", ".join(file.path for file in project.files), 200)
+        self.stand(Notice.TRUST, f"The model does not follow {names} until you trust it. Ctrl+T shows it and asks.")
 
     async def command_history(self, argument: str) -> None:
         service = self.conversation()
         session, usage = service.session, service.usage
         if session is None:
             raise LoomError("Nothing has been said yet.")
-        words = f"{session.turn_count:,} turns in {session.exchange_count:,} exchanges, all in the archive"
+        words = (
+            f"{plural(session.turn_count, 'turn')} in {plural(session.exchange_count, 'exchange')}, all in the archive"
+        )
         if usage is not None:
             words += f"; the window holds {short_tokens(usage.used)} of {short_tokens(usage.window)} tokens"
         await self.query_one(Transcript).add_line(ReceiptLine(f"{words}."))

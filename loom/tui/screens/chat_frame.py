@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
-from typing import Literal
+from typing import ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.message import Message
 from textual.screen import Screen
 
+from loom.tui.passing import Severity
 from loom.tui.service import ChatService
 from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.gauge import Gauge
+from loom.tui.widgets.notice_bar import Notice, NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
 from loom.tui.widgets.state_panel import WIDE_ENOUGH, StatePanel
 from loom.tui.widgets.status import StatusInfo, StatusLine
+from loom.tui.widgets.transcript import Transcript
 from loom.tui.widgets.welcome import Welcome, WelcomeInfo
-
-Severity = Literal["information", "warning", "error"]
-
 
 NARROW = 80
 """Columns below which the state takes the conversation's place instead of standing beside it."""
@@ -29,6 +30,8 @@ NARROW = 80
 
 class FramedScreen(Screen[None]):
     """Draws what the conversation is, wherever it stands on the screen but in the transcript."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("shift+tab", "back_to_turns", show=False)]
 
     class PanelChosen(Message):
         """The person showed or hid the session state beside the conversation."""
@@ -52,6 +55,11 @@ class FramedScreen(Screen[None]):
         """A passing notice, drawn literally."""
         self.notify(text, severity=severity, markup=False)
 
+    def stand(self, notice: Notice, text: str) -> None:
+        """Let this stand above the composer until something is done about it; an empty text takes it away."""
+        self.query_one(NoticeBar).show_notice(notice, text)
+        self.refresh_bindings()
+
     def show_info(self) -> None:
         """Draw title, reference, model and window again."""
         service = self.service
@@ -63,6 +71,7 @@ class FramedScreen(Screen[None]):
                 workspace=short_path(self._workspace),
                 model=service.choice.name if service is not None else "",
                 read_only=service is not None and service.read_only,
+                taken=service is not None and service.taken,
             )
         )
         self.query_one(Gauge).show_usage(service.usage if service is not None else None)
@@ -81,12 +90,17 @@ class FramedScreen(Screen[None]):
     def show_state(self) -> None:
         panel = self.query_one(StatePanel)
         if self.service is not None and panel.display:
-            panel.show_yaml(self.service.state_yaml())
+            panel.show_state(self.service.state, self.service.state_yaml())
 
     @property
     def waiting(self) -> tuple[str, ...]:
         """Messages that are not sent yet, oldest first."""
         return (*(self.service.waiting if self.service is not None else ()), *self._early)
+
+    @property
+    def writing(self) -> bool:
+        """Whether something stands in the composer."""
+        return not self.query_one(Composer).is_idle
 
     def show_queue(self) -> None:
         waiting = self.waiting
@@ -108,6 +122,19 @@ class FramedScreen(Screen[None]):
         self.set_class(panel.display, "-state")
         self.query_one(ApprovalPlace).fit(self.size.height)
         self.show_state()
+
+    def leave_composer(self) -> None:
+        """Tab with nothing to complete and nothing to answer: to the session state where it is shown, else on."""
+        if not self.query_one(StatePanel).take_keyboard():
+            self.focus_next()
+
+    def action_back_to_turns(self) -> None:
+        """From the composer to the newest turn, past the session state."""
+        turns = [each for each in self.focus_chain if self.query_one(Transcript) in each.ancestors]
+        if isinstance(self.focused, Composer) and turns:
+            turns[-1].focus()
+        else:
+            self.focus_previous()
 
     def toggle_state(self) -> None:
         """Show or hide the state panel."""

@@ -1,4 +1,4 @@
-"""The transcript of a conversation, a page of turns at a time."""
+"""What the transcript asks for: more turns, a page at a time, and what belongs to one of its blocks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from textual import on, work
 from loom.archive.records import Turn
 from loom.errors import LoomError
 from loom.tui.screens.chat_commands import CommandedScreen
+from loom.tui.screens.left_turns import LeftTurnsScreen
+from loom.tui.screens.whole import WholeTextScreen
+from loom.tui.widgets.fold import WholeText
+from loom.tui.widgets.line import ErrorBlock, ReceiptLine
+from loom.tui.widgets.pinnable import PinWanted
+from loom.tui.widgets.receipt import LeftWanted
+from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.transcript import Transcript
 
 PAGE = 100
@@ -14,7 +21,7 @@ PAGE = 100
 
 
 class PagedScreen(CommandedScreen):
-    """Loads what the transcript asks for."""
+    """Gives the transcript what it asks for."""
 
     @property
     def busy(self) -> bool:
@@ -63,11 +70,60 @@ class PagedScreen(CommandedScreen):
         older = bool(turns) and turns[0].turn_number > 1
         await self.query_one(Transcript).show_page(turns, has_older=older, running=self.busy, at_end=at_end)
 
+    async def add_note(self, text: str) -> None:
+        """A quiet fact, behind the newest turn; said in passing when that is not drawn."""
+        transcript = self.query_one(Transcript)
+        if transcript.newer_dropped:
+            self.say(text, "warning")
+        else:
+            await transcript.add_line(ReceiptLine(text))
+
     async def go_to_turn(self, turn: int) -> None:
         """Scroll to this turn, loading its page if need be."""
         transcript = self.query_one(Transcript)
-        if not transcript.reveal(turn) and self.service is not None and not self.busy:
+        if not transcript.reveal(turn) and self.service is not None:
+            if self.busy:
+                self.say(f"T{turn} is further up than what is loaded: it is shown when the exchange has ended.")
+                return
             turns = await self.service.transcript(turn + PAGE // 2, PAGE)
             newest = self.service.session.turn_count if self.service.session is not None else 0
             await self.show_page(turns, at_end=not turns or turns[-1].turn_number >= newest)
             transcript.reveal(turn)
+
+    @on(StatePanel.TurnWanted)
+    @work(group="pages", exit_on_error=False)
+    async def _turn_wanted(self, event: StatePanel.TurnWanted) -> None:
+        if self.has_class("-narrow"):
+            # The panel stands in the conversation's place.
+            self.toggle_state()
+        try:
+            await self.go_to_turn(event.turn)
+        except LoomError as error:
+            self.say(str(error), "error")
+
+    @on(PinWanted)
+    @work(group="pin", exit_on_error=False)
+    async def _pin_wanted(self, event: PinWanted) -> None:
+        try:
+            service = self.conversation()
+            pinned = next((pin for pin in service.state.pins if pin.turn == event.turn), None)
+            if pinned is not None:
+                await service.unpin(pinned)
+            else:
+                await service.pin_turn(event.turn)
+        except LoomError as error:
+            self.say(str(error), "error")
+
+    @on(LeftWanted)
+    @work(group="left", exit_on_error=False)
+    async def _left_wanted(self, event: LeftWanted) -> None:
+        try:
+            service = self.conversation()
+            if event.bring_back or await self.app.push_screen_wait(LeftTurnsScreen(service, event.ranges)):
+                await service.bring_back(event.ranges)
+        except LoomError as error:
+            await self.query_one(Transcript).add_line(ErrorBlock(str(error)))
+
+    @on(WholeText)
+    def _whole_text(self, event: WholeText) -> None:
+        self.app.push_screen(WholeTextScreen(event.title, event.text, diff=event.diff, verbatim=event.verbatim))

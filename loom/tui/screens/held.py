@@ -1,4 +1,4 @@
-"""The session is open in another loom: what now?"""
+"""Another loom has the session, or has taken it over from this one: what now?"""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ from textual.events import Key, Resize
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from loom.archive.errors import LeaseHeld
+from loom.archive.leases import Holder
 from loom.text import show_line
 from loom.tui.widgets.key_guard import KeyGuard
 
 
 class Held(StrEnum):
-    """What is done about a session that another loom has open."""
+    """What is done about a session that another loom has."""
 
     READ = "read"
     FORK = "fork"
     TAKE_OVER = "take_over"
+    LEAVE = "leave"
     BACK = "back"
 
 
-ANSWERS: tuple[tuple[str, Held, str, str], ...] = (
-    ("r", Held.READ, "read only", "Look at it here; nothing is written."),
+Answers = tuple[tuple[str, Held, str, str], ...]
+"""Key, answer, name, and what it does, in the order shown."""
+_HELD: Answers = (
+    ("r", Held.READ, "read only", "Follow here what is written there; nothing is written here."),
     ("f", Held.FORK, "fork and go on", "A session of its own with every turn so far; the other one stays as it is."),
     (
         "t",
@@ -40,7 +43,29 @@ ANSWERS: tuple[tuple[str, Held, str, str], ...] = (
     ),
     ("Esc", Held.BACK, "back", "Leave it alone."),
 )
-"""Key, answer, name, and what it does, in the order shown."""
+_TAKEN: Answers = (
+    (
+        "r",
+        Held.READ,
+        "read only",
+        "Follow here what the other loom writes; what you have written stays.",
+    ),
+    (
+        "f",
+        Held.FORK,
+        "fork and go on",
+        "A session of its own with every turn up to the take-over and what you have written; the other one stays as "
+        "it is.",
+    ),
+    (
+        "t",
+        Held.TAKE_OVER,
+        "take it back",
+        "Go on here, behind what was written there. The other loom can store nothing more then.",
+    ),
+    ("l", Held.LEAVE, "leave", "To the list of sessions; what you have written is kept for the next time."),
+    ("Esc", Held.BACK, "not now", "It stays on the screen, to be read."),
+)
 AROUND = 10
 """Lines of the box that are not the answers: border, padding, question, who holds it and a line between."""
 LOW = 20
@@ -73,27 +98,36 @@ class HeldScreen(ModalScreen[Held]):
     """
     AUTO_FOCUS = "VerticalScroll"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(key, f"answer('{held}')", name) for key, held, name, _ in ANSWERS if held is not Held.BACK),
+        *(Binding(key, f"answer('{held}')", name) for key, held, name, _ in _TAKEN if held is not Held.BACK),
         Binding("escape", "dismiss_back", "Back", show=False),
     ]
 
-    def __init__(self, title: str, error: LeaseHeld, *, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self, title: str, holder: Holder | None, *, taken: bool = False, clock: Callable[[], float] = monotonic
+    ) -> None:
+        """`holder` is None when the other loom has closed the session since. `taken`: it was open here before."""
         super().__init__()
         self._title = title
-        self._error = error
+        self._holder = holder
+        self._taken = taken
         self._guard = KeyGuard(clock)
 
     def compose(self) -> ComposeResult:
         title = show_line(self._title, 80) or "untitled"
-        since = show_line(self._error.since, 40)[:16].replace("T", " ")
-        holder = f"Process {self._error.pid} on {show_line(self._error.host, 60)} has it, since {since} UTC."
+        question = f"Another loom took “{title}” over" if self._taken else f"“{title}” is open in another loom"
         with Vertical():
-            yield Static(Content(f"“{title}” is open in another loom"), classes="question", markup=False)
-            yield Static(Content(holder), classes="holder", markup=False)
+            yield Static(Content(question), classes="question", markup=False)
+            yield Static(Content(self._who()), classes="holder", markup=False)
             with VerticalScroll():
-                for key, _, name, effect in ANSWERS:
+                for key, _, name, effect in _TAKEN if self._taken else _HELD:
                     said = Content.assemble((key.ljust(4), "$text-primary bold"), (name, "bold"), f"  {effect}")
                     yield Static(said, classes="answer", markup=False)
+
+    def _who(self) -> str:
+        if self._holder is None:
+            return "It is closed there by now."
+        since = show_line(self._holder.since, 40)[:16].replace("T", " ")
+        return f"Process {self._holder.pid} on {show_line(self._holder.host, 60)} has it, since {since} UTC."
 
     def on_mount(self) -> None:
         self._guard.restart()
@@ -106,6 +140,9 @@ class HeldScreen(ModalScreen[Held]):
 
     def on_key(self, event: Key) -> None:
         self._guard.heard(event.key, self.active_bindings)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self._taken or parameters != (Held.LEAVE,)
 
     def action_answer(self, held: str) -> None:
         if self._guard.accepts():

@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from loom.archive.records import Turn
 from loom.context.edges import Ranges, cited
@@ -17,7 +16,8 @@ from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.service import ChatService
-from loom.tui.turn_text import turn_heading, turn_text
+from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.line import split_line, turn_label
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.title_line import TitleLine
@@ -43,7 +43,8 @@ class LeftTurnsScreen(Screen[bool]):
 
     AUTO_FOCUS = "LeftList"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("p", "pin", "Pin", tooltip="Keep the turn in the window, or let it leave again"),
+        Binding("p", "pin", "Pin", tooltip="Keep the turn in the window"),
+        Binding("p", "unpin", "Unpin", tooltip="Let the turn leave the window again"),
         Binding("b", "dismiss(True)", "Bring all back", tooltip="Put their exchanges into the window again"),
         Binding("escape,q,v", "dismiss(False)", "Back", key_display="Esc"),
     ]
@@ -56,7 +57,7 @@ class LeftTurnsScreen(Screen[bool]):
     def compose(self) -> ComposeResult:
         yield TitleLine(Content.styled(f"{cited(self._ranges)} left the window", "bold"))
         yield LeftList()
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self._load()
@@ -86,12 +87,27 @@ class LeftTurnsScreen(Screen[bool]):
         rows = self.query_one(LeftList)
         rows.pinned = frozenset(pin.turn for pin in self._service.state.pins)
         rows.redraw()
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return {"pin": not self._on_pinned, "unpin": self._on_pinned}.get(action, True)
+
+    @property
+    def _on_pinned(self) -> bool:
+        if not self.is_mounted:
+            return False
+        rows = self.query_one(LeftList)
+        return rows.current is not None and rows.current.turn_number in rows.pinned
+
+    @on(RowList.Moved)
+    def _moved(self) -> None:
+        self.refresh_bindings()
 
     @on(RowList.Chosen)
     def _view(self) -> None:
         turn = self.query_one(LeftList).current
         if turn is not None:
-            self.app.push_screen(WholeTextScreen(turn_heading(turn), turn_text(turn)))
+            self.app.push_screen(WholeTextScreen(turn_heading(turn), turn_text(turn), verbatim=verbatim_calls(turn)))
 
     @work(exclusive=True, group="pin", exit_on_error=False)
     async def action_pin(self) -> None:
@@ -107,6 +123,9 @@ class LeftTurnsScreen(Screen[bool]):
         except LoomError as error:
             self._say(error)
         self._mark()
+
+    def action_unpin(self) -> None:
+        self.action_pin()
 
     def _say(self, error: LoomError) -> None:
         self.notify(show_line(str(error), 300), severity="error", markup=False)

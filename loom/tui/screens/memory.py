@@ -11,13 +11,14 @@ from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from loom.errors import LoomError
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.editing import Edited, TextKept, edit
+from loom.tui.screens.sheet import TextSheet
 from loom.tui.service import ChatService
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.text_view import TextView
 
 NAME = "MEMORY.md"
@@ -25,18 +26,9 @@ KEPT_SECONDS = 86_400.0
 """An error that names where lost words lie stands until it is clicked away, or for a day."""
 
 
-class MemoryScreen(ModalScreen[None]):
+class MemoryScreen(TextSheet):
     """MEMORY.md of the workspace. What is replaced stays in the folder beside it."""
 
-    DEFAULT_CSS = """
-    MemoryScreen {
-        align: center middle;
-        & > Vertical { width: 96%; height: 92%; background: $surface; border: round $primary; padding: 0 1; }
-        & .title { text-style: bold; height: auto; max-height: 2; margin-bottom: 1; }
-        & TextView { height: 1fr; }
-    }
-    """
-    AUTO_FOCUS = "TextView"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", "Edit", tooltip="Edit it in $EDITOR"),
         Binding("u", "undo", "Undo", tooltip="Take the newest change back"),
@@ -52,10 +44,10 @@ class MemoryScreen(ModalScreen[None]):
         with Vertical():
             yield Static(self._title(), classes="title", markup=False)
             yield TextView(self._text())
-            yield Footer(show_command_palette=False)
+            yield KeyBar()
 
     def _title(self) -> Content:
-        size = f"{len(self._content):,} bytes" if self._content else "empty"
+        size = f"{plural(len(self._content), 'byte')}" if self._content else "empty"
         return Content(show_line(f"{NAME}, what the model noted about this workspace ({size})", 160))
 
     def _text(self) -> str:
@@ -91,8 +83,7 @@ class MemoryScreen(ModalScreen[None]):
             return
         try:
             before = await self._service.beside.read_memory()
-            with self.app.suspend():
-                edited = edit(before, NAME, os.environ)
+            edited = self._edited(before)
             self.app.refresh(layout=True)
             await self._store(edited, before)
             await self._show()
@@ -102,6 +93,17 @@ class MemoryScreen(ModalScreen[None]):
             self.notify(show_line(str(error), 1_000), severity="error", markup=False, timeout=KEPT_SECONDS)
         except LoomError as error:
             self.notify(str(error), severity="error", markup=False, timeout=15)
+
+    def _edited(self, before: bytes) -> Edited:
+        """What the person makes of it in their editor, which has the terminal meanwhile."""
+        failed: BaseException
+        with self.app.suspend():
+            # An exception that leaves this block leaves the terminal to nobody: no picture, no keys.
+            try:
+                return edit(before, NAME, os.environ)
+            except BaseException as error:  # noqa: BLE001 - raised again below
+                failed = error
+        raise failed
 
     async def _store(self, edited: Edited, before: bytes) -> None:
         """Keep the edited text; until it is stored its file lies where the person is told, however this ends."""

@@ -13,17 +13,18 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from loom.archive.records import RequestLine
 from loom.context.compare import compare
-from loom.context.seen import SeenRequest, Standing
+from loom.context.seen import SeenRequest, Standing, counting_words
 from loom.cowork.past_requests import PastRequests, find_request
 from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.screens.ask import AskScreen
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.widgets.course_plot import course_content
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.part_list import Heading, PartList, PartRow, Row, comparison_rows, request_rows
 from loom.tui.widgets.title_line import TitleLine
 
@@ -82,7 +83,7 @@ class PastRequestScreen(Screen[None]):
         yield Static(id="course", markup=False)
         yield Static(id="facts", markup=False)
         yield PartList()
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self._open()
@@ -219,10 +220,9 @@ class PastRequestScreen(Screen[None]):
             f"T{max((last for _, last in seen.turns), default=0)}",
             f"{when} UTC",
             show_line(seen.model_name, 60),
-            f"{seen.tokens:,} of {seen.window:,} tokens",
+            f"{seen.about}{seen.tokens:,} of {seen.window:,} tokens",
+            counting_words(seen),
         ]
-        if seen.reported_tokens is not None:
-            facts.append(f"the provider counted {seen.reported_tokens:,}")
         if seen.reported_tokens and seen.cache_read_tokens is not None:
             facts.append(f"{seen.cache_read_tokens / seen.reported_tokens:.0%} from its cache")
         if before is not None:

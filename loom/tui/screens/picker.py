@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from pathlib import PurePath
@@ -14,19 +16,21 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Key
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from loom.archive.records import Session
 from loom.errors import LoomError
-from loom.text import show_line
+from loom.text import plural, show_line, storable
 from loom.tui.age import utc_now
 from loom.tui.choices import ForkAt, JumpTo, NewSession, OpenSession, PickerResult, PinTurn, Quit
+from loom.tui.places import is_gone
 from loom.tui.readers import SearchReader, SessionReader
 from loom.tui.screens.archive import ArchiveScreen
 from loom.tui.screens.ask import AskScreen
 from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.screens.help import HelpGroup, HelpScreen, group_of_bindings
 from loom.tui.session_words import deletion_in_words, haystack
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.session_list import NewSessionRow, SessionList, SessionRow
 from loom.tui.widgets.title_line import TitleLine
@@ -100,6 +104,8 @@ class PickerScreen(Screen[PickerResult]):
         self._key_clock = key_clock
         self._standing = said
         self._help_groups = tuple(help_groups)
+        self._here = workspace
+        """The workspace as the archive has it: symlinks resolved."""
         self._everywhere = False
         self._sessions: list[Session] = []
         self._haystacks: list[str] = []
@@ -112,7 +118,7 @@ class PickerScreen(Screen[PickerResult]):
         yield Input(placeholder="title, focus, model, reference", id="filter", compact=True, select_on_focus=False)
         yield SessionList(clock=self._clock, open_id=self._open_id)
         yield Static(id="said", markup=False)
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self._load()
@@ -134,6 +140,7 @@ class PickerScreen(Screen[PickerResult]):
         workspace = None if everywhere else self._workspace
         self._loading = True
         self._draw_title()
+        self._here = storable(await asyncio.to_thread(os.path.realpath, self._workspace))
         page = await self._reader.list_sessions(workspace, limit=FIRST_PAGE)
         if everywhere is not self._everywhere:
             return  # The person switched meanwhile; a later read is on its way.
@@ -143,6 +150,17 @@ class PickerScreen(Screen[PickerResult]):
             sessions = await self._reader.list_sessions(workspace, limit=ALL_SESSIONS)
             if everywhere is self._everywhere:
                 self._set_sessions(sessions, loading=False)
+        self._look_for_folders()
+
+    @work(exclusive=True, group="folders")
+    async def _look_for_folders(self) -> None:
+        """Find out which folders are gone; nothing waits for it, a folder of a network may take its time."""
+        folders = {session.workspace_path for session in self._sessions} - {self._here}
+        gone = await asyncio.to_thread(lambda: frozenset(filter(is_gone, folders)))
+        rows = self.query_one(SessionList)
+        if gone != rows.gone:
+            rows.gone = gone
+            rows.refresh()
 
     def _set_sessions(self, sessions: list[Session], *, loading: bool) -> None:
         self._sessions = sessions
@@ -167,7 +185,8 @@ class PickerScreen(Screen[PickerResult]):
         elif isinstance(here, Session):
             cursor = next((i for i, row in enumerate(shown) if isinstance(row, Session) and row.id == here.id), -1)
             cursor = min(rows.cursor, len(shown) - 1) if cursor < 0 else cursor
-        rows.with_place = self._everywhere
+        rows.here = "" if self._everywhere else self._here
+        rows.with_place = self._everywhere or any(s.workspace_path != self._here for s in self._sessions)
         rows.references = {session.id: session.reference for session in self._sessions}
         rows.set_items(shown, cursor)
         self._draw_title()
@@ -191,7 +210,7 @@ class PickerScreen(Screen[PickerResult]):
         total, shown = len(self._sessions), len(self.query_one(SessionList).items) - 1
         where = "every workspace" if self._everywhere else show_line(PurePath(self._workspace).name or "/", 60)
         path = "" if self._everywhere else f"  {show_line(self._workspace, 120)}"
-        count = f"{total:,} session{'' if total == 1 else 's'}" if shown >= total else f"{shown:,} of {total:,}"
+        count = plural(total, "session") if shown >= total else f"{shown:,} of {total:,}"
         if self._loading:
             count = f"{count}…" if total else "loading…"
         self.query_one(TitleLine).show(
@@ -291,6 +310,11 @@ class PickerScreen(Screen[PickerResult]):
         title = show_line(session.title, 60) or "untitled"
         if not await self._change(self._reader.restore_session(session.id), f"“{title}” is back."):
             self._deleted.append(session)
+            return
+        rows = self.query_one(SessionList)
+        here = (at for at, row in enumerate(rows.items) if isinstance(row, Session) and row.id == session.id)
+        # What came back is what the next key is meant for; a filter may hide it.
+        rows.move_to(next(here, rows.cursor))
 
     @work(exclusive=True, group="change")
     async def action_rename(self) -> None:

@@ -10,14 +10,15 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from loom.errors import LoomError
 from loom.state.model import MAX_PINS, Pin
 from loom.text import show_line
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.service import ChatService
-from loom.tui.turn_text import turn_heading, turn_text
+from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.line import split_line, turn_label
 from loom.tui.widgets.row_list import RowList
 
@@ -69,7 +70,7 @@ class PinsScreen(ModalScreen[None]):
                 classes="empty",
                 markup=False,
             )
-            yield Footer(show_command_palette=False)
+            yield KeyBar()
 
     def on_mount(self) -> None:
         self._draw()
@@ -96,7 +97,8 @@ class PinsScreen(ModalScreen[None]):
         if found is None:
             self.app.push_screen(WholeTextScreen(turn_label(pin.turn), pin.text))
         else:
-            self.app.push_screen(WholeTextScreen(turn_heading(found), turn_text(found)))
+            whole = WholeTextScreen(turn_heading(found), turn_text(found), verbatim=verbatim_calls(found))
+            self.app.push_screen(whole)
 
     @work(exclusive=True, group="unpin", exit_on_error=False)
     async def action_unpin(self) -> None:

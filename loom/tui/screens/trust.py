@@ -14,7 +14,7 @@ from textual.events import Key, Resize
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from loom.text import show_block, show_line
+from loom.text import plural, show_block, show_line
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.widgets.key_guard import KeyGuard
 
@@ -69,7 +69,7 @@ class TrustScreen(ModalScreen[Answer]):
         count = len(self._project.files)
         with Vertical():
             yield Static(Content("May the model follow this project's instructions?"), classes="question", markup=False)
-            files = "1 file" if count == 1 else f"{count} files"
+            files = plural(count, "file")
             about = f"{files} of {show_line(str(self._project.root), 120)}. They allow nothing that needs your yes."
             yield Static(Content(about), classes="about", markup=False)
             with VerticalScroll():
@@ -107,7 +107,9 @@ def _beginning(file: ProjectFile) -> Content:
     lines = file.text.splitlines()
     shown = show_block("\n".join(line[:300] for line in lines[:SHOWN_LINES]), max_chars=3_000)
     more = len(lines) - SHOWN_LINES
-    head = Content.assemble((show_line(file.path, 200), "bold"), (f"  {file.size:,} bytes", "$foreground-muted"))
+    head = Content.assemble(
+        (show_line(file.path, 200), "bold"), (f"  {plural(file.size, 'byte')}", "$foreground-muted")
+    )
     body = Content(f"\n{shown}")
     tail = Content.styled(f"\n… {more:,} more lines" if more > 0 else "", "$foreground-muted")
     return Content.assemble(head, body, tail)

@@ -9,13 +9,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from loom.archive.records import Turn
 from loom.errors import LoomError
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.readers import SearchReader
-from loom.tui.turn_text import turn_heading, turn_text
+from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.text_view import TextView
 from loom.tui.widgets.title_line import TitleLine
 
@@ -33,6 +33,7 @@ class TurnViewScreen(Screen[None]):
         Binding("left,h", "step(-1)", "Turn before", key_display="←", priority=True),
         Binding("right,l", "step(1)", "Turn after", key_display="→", priority=True),
         Binding("y", "copy", "Copy"),
+        Binding("r", "turn_over", "Verbatim", tooltip="Calls as they are stored, and back to words"),
         Binding("j", "scroll(1)", "Down", show=False),
         Binding("k", "scroll(-1)", "Up", show=False),
         Binding("space", "page", "Page down", show=False),
@@ -45,19 +46,23 @@ class TurnViewScreen(Screen[None]):
         super().__init__()
         self._reader = reader
         self._turn = turn
+        self._verbatim = False
+
+    @property
+    def _text(self) -> str:
+        return (verbatim_calls(self._turn) if self._verbatim else "") or turn_text(self._turn)
 
     def compose(self) -> ComposeResult:
         yield TitleLine()
-        yield TextView(turn_text(self._turn))
-        yield Footer(show_command_palette=False)
+        yield TextView(self._text)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self._draw_title()
 
     def _draw_title(self) -> None:
-        text = turn_text(self._turn)
-        lines = text.count("\n") + 1
-        size = f"{lines:,} line{'' if lines == 1 else 's'} · {len(text):,} characters"
+        text = self._text
+        size = f"{plural(text.count(chr(10)) + 1, 'line')} · {plural(len(text), 'character')}"
         self.query_one(TitleLine).show(
             Content.styled(turn_heading(self._turn), "bold"), Content.styled(size, "$foreground-muted")
         )
@@ -74,18 +79,29 @@ class TurnViewScreen(Screen[None]):
             self.notify("That is the first turn." if by < 0 else "That is the last turn.", markup=False, timeout=2)
             return
         self._turn = found[0]
-        # With TextView a text is for life: the next turn gets a view of its own.
-        old, new = self.query_one(TextView), TextView(turn_text(self._turn))
+        await self._renew()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return bool(self._turn.tool_calls) if action == "turn_over" else True
+
+    async def action_turn_over(self) -> None:
+        self._verbatim = not self._verbatim
+        await self._renew()
+
+    async def _renew(self) -> None:
+        # With TextView a text is for life: the next one gets a view of its own.
+        old, new = self.query_one(TextView), TextView(self._text)
         with self.app.batch_update():
             await self.mount(new, after=old)
             await old.remove()
         new.focus()
         self._draw_title()
+        self.refresh_bindings()
 
     def action_copy(self) -> None:
-        text = turn_text(self._turn)
+        text = self._text
         self.app.copy_to_clipboard(text)
-        self.notify(f"{len(text):,} characters copied.", markup=False, timeout=2)
+        self.notify(f"{plural(len(text), 'character')} copied.", markup=False, timeout=2)
 
     def action_scroll(self, by: int) -> None:
         self.query_one(TextView).scroll_relative(y=by, animate=False)

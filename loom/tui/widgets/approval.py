@@ -66,8 +66,8 @@ class Approval(Vertical, can_focus=True):
     Enter never does. What allows more than this once, `a` and `p`, counts when it is pressed twice: a word that is
     begun never does that.
 
-    The screen gives it the keyboard only when the composer is empty. Any other letter goes to the composer: whoever
-    starts to type a sentence is not answering.
+    The screen gives it the keyboard only when the composer is empty. Any other letter goes to the composer, and so does
+    one that came too soon to be an answer: whoever starts to type a sentence is not answering, and loses no letter.
     """
 
     DEFAULT_CSS = """
@@ -98,11 +98,11 @@ class Approval(Vertical, can_focus=True):
             self.decision = decision
 
     class Typed(Message):
-        """A letter that is no answer: it belongs to the composer."""
+        """Letters that are no answer: they belong to the composer."""
 
-        def __init__(self, character: str) -> None:
+        def __init__(self, characters: str) -> None:
             super().__init__()
-            self.character = character
+            self.characters = characters
 
     def __init__(self, asked: ApprovalAsked, *, more: int = 0, clock: Callable[[], float] = monotonic) -> None:
         super().__init__()
@@ -110,8 +110,9 @@ class Approval(Vertical, can_focus=True):
         self._more = more
         self._guard = KeyGuard(clock)
         self._seen_end = False
-        self._confirming = ""
-        """The key that has to come once more."""
+        self._begun = ""
+        """A key that has to come once more, as often as it came; or one that is no answer here. It may be how a word
+        begins."""
         self._typing = False
         """The keyboard is on its way to the composer; what comes until then is part of what is being written."""
 
@@ -155,7 +156,7 @@ class Approval(Vertical, can_focus=True):
 
     def on_focus(self, event: Focus) -> None:
         self._guard.restart()
-        self._confirming, self._typing = "", False
+        self._begun, self._typing = "", False
         self._hint("")
 
     def restart(self) -> None:
@@ -200,32 +201,34 @@ class Approval(Vertical, can_focus=True):
             self.call_after_refresh(self._unseen)
             return
         quiet = self._guard.accepts()
-        if event.key in self._answers and not self._typing:
-            event.stop()
-            self._answer(event.key, quiet=quiet)
-        elif event.key == "enter":
+        if event.key == "enter":
             event.stop()
             self._hint(f"Enter answers nothing here: {', '.join(self._answers[:-1])} or {self._answers[-1]}.")
         elif event.is_printable and event.character:
             event.stop()
-            # A word that begins with the letter of an answer is given to the composer whole.
-            self.post_message(self.Typed(self._confirming + event.character))
-            self._confirming, self._typing = "", True
+            self._letter(event.character, quiet=quiet)
 
-    def _answer(self, key: str, *, quiet: bool) -> None:
-        confirmed = key == self._confirming
-        if not quiet:
+    def _letter(self, letter: str, *, quiet: bool) -> None:
+        again = letter == self._begun[:1]
+        if self._typing or not (again or (quiet and letter in (*self._answers, "p"))):
+            # A word that begins with the letter of an answer is given to the composer whole.
+            self.post_message(self.Typed(self._begun + letter))
+            self._begun, self._typing = "", True
+        elif again and not quiet:
             # A key that is held down comes again by itself.
+            self._begun += letter
             self._hint("That key came too soon after another to count. Press it again.")
-            return
-        self._confirming = ""
-        if key != "n" and self._unseen():
+        elif letter not in self._answers:
+            self._begun = self._begun + letter if again else letter
+            self._hint("p is not offered: this has no beginning that could be allowed for all of its kind.")
+        elif letter != "n" and self._unseen():
             self._hint_unseen()
-        elif key in ("a", "p") and not confirmed:
-            self._confirming = key
-            self._hint(f"Press {key} again: it allows that without asking until loom is left.")
+        elif letter in ("a", "p") and not again:
+            self._begun = letter
+            self._hint(f"Press {letter} again: it allows that without asking until loom is left.")
         else:
-            self._choose(key)
+            self._begun = ""
+            self._choose(letter)
 
     @property
     def _answers(self) -> tuple[str, ...]:

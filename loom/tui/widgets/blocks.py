@@ -8,6 +8,8 @@ from textual.widget import Widget
 
 from loom.archive.records import Turn, TurnKind
 from loom.context.edges import left_turns, summed_up
+from loom.text import plural
+from loom.tui.widgets.command_card import CommandCard
 from loom.tui.widgets.fold import Fold, Thinking
 from loom.tui.widgets.line import ReceiptLine
 from loom.tui.widgets.message import AssistantMessage, UserMessage
@@ -38,8 +40,10 @@ def blocks_for(turns: Sequence[Turn]) -> list[Block]:
 
 
 def card_of(turn: Turn) -> ToolCard:
-    """The card of a stored call."""
+    """The card of a stored call, the model's or the person's."""
     call = turn.tool_calls[0] if turn.tool_calls else {}
+    if command := turn.person_command:
+        return CommandCard(str(call.get("id", "")), command, turn.turn_number)
     arguments = call.get("arguments") or {}
     return ToolCard(
         str(call.get("id", "")),
@@ -65,7 +69,7 @@ def block_of(turn: Turn) -> Block | None:
             ranges = left_turns(turn)
             return Receipt(text, ranges) if ranges else ReceiptLine(text)
         case TurnKind.FILE:
-            return ReceiptLine(f"T{number}: a file, {len(turn.part_json or ''):,} characters stored")
+            return ReceiptLine(f"T{number}: a file, {plural(len(turn.part_json or ''), 'character')} stored")
         case _:
             return _words(turn, text)
 

@@ -10,6 +10,7 @@ from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import TextArea
 
+from loom.cowork.typed import MARK, Typed, joined, read_typed
 from loom.text import UNSAFE, show, show_line
 from loom.tools.mentions import spelled
 from loom.tui.commands import Command, complete
@@ -27,6 +28,8 @@ MOST_PASTES = 50
 MAX_HISTORY = 500
 
 _NEWLINE_KEYS = ("shift+enter", "ctrl+j", "alt+enter")
+_PLACEHOLDER = "Ask, or / for commands, ! for the shell"
+_SHELL_PLACEHOLDER = "Runs in the workspace; Backspace leaves"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,11 @@ class PathEntry:
 
 
 class Composer(TextArea):
-    """A text area that sends on Enter; the screen gives back what could not be sent."""
+    """A text area that sends on Enter; the screen gives back what could not be sent.
+
+    A `!` in front of everything makes it a shell, for one command; Backspace in the same place makes it a composer
+    again. Texts that are put in and taken out are spelled as `loom.cowork.typed` has it.
+    """
 
     DEFAULT_CSS = """
     Composer {
@@ -58,6 +65,8 @@ class Composer(TextArea):
         background: $background;
         scrollbar-size-vertical: 1;
         &:focus { border: round $border; }
+        &.-shell { border: round $warning 60%; border-title-color: $text-warning; border-title-style: bold; }
+        &.-shell:focus { border: round $warning; }
         & .text-area--cursor-line { background: transparent; }
     }
     """
@@ -68,6 +77,16 @@ class Composer(TextArea):
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
+
+    class CommandSubmitted(Message):
+        """Enter on a command that is to be run."""
+
+        def __init__(self, command: str) -> None:
+            super().__init__()
+            self.command = command
+
+    class ShellChanged(Message):
+        """The composer has become a shell, or is none any more."""
 
     class TakeBack(Message):
         """Up in the empty composer: the last queued message is wanted back."""
@@ -101,7 +120,7 @@ class Composer(TextArea):
             id=id,
             soft_wrap=True,
             tab_behavior="focus",
-            placeholder="Ask, or / for commands",
+            placeholder=_PLACEHOLDER,
             show_line_numbers=False,
         )
         self._popup = popup
@@ -115,17 +134,38 @@ class Composer(TextArea):
         """The beginning of a path that the list on the screen is for."""
         self.may_take_back = False
         """Whether messages are queued."""
+        self.is_shell = False
+        """Whether Enter runs what is written, as a command in the workspace."""
 
     # --- what the screen does --------------------------------------------------------------------------------
 
     def give_back(self, text: str) -> None:
-        """A message that could not be sent: it stands in front of what has been written since."""
-        self.put(f"{text}\n{self.text}" if self.text else text)
+        """What could not be sent: it stands in front of what has been written since."""
+        self.put(joined(text, self._spelled))
 
     def _accept(self) -> None:
-        self.remember([self.text])
+        self.remember([self._spelled])
         self.clear()
         self._at = None
+        self._be_shell(False)
+
+    def _be_shell(self, on: bool) -> None:
+        if on != self.is_shell:
+            self.is_shell = on
+            self.set_class(on, "-shell")
+            self.border_title = f"{MARK} shell" if on else ""
+            self.placeholder = _SHELL_PLACEHOLDER if on else _PLACEHOLDER
+            self._offer()
+            self.post_message(self.ShellChanged())
+
+    @property
+    def _spelled(self) -> str:
+        return Typed(self.text, self.is_shell).spelled if self.text else ""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is being written."""
+        return not self.text and not self.is_shell
 
     def remember(self, texts: Iterable[str]) -> None:
         """Add to the history, oldest first; repetitions in a row count once."""
@@ -136,6 +176,9 @@ class Composer(TextArea):
 
     def put(self, text: str) -> None:
         """Replace the content (undo brings the old one back), cursor at the end."""
+        typed = read_typed(text)
+        self._be_shell(typed.is_command)
+        text = typed.text
         if _slow_to_wrap(text):
             text = self._fold(text)
         self.replace(text, self.document.start, self.document.end)
@@ -145,6 +188,15 @@ class Composer(TextArea):
         """Write `name`; what is sent in its place is `text`."""
         self._pastes[name] = text
         self.insert(f"{name} ")
+
+    def empty(self) -> None:
+        """Take the text away; undo brings it back. A shell stays one."""
+        self.replace("", self.document.start, self.document.end)
+
+    @property
+    def unsent(self) -> str:
+        """What is being written, spelled, with long pastes in full."""
+        return Typed(self.whole_text(), self.is_shell).spelled if self.text else ""
 
     def whole_text(self) -> str:
         """What was written, with long pastes in full."""
@@ -156,7 +208,7 @@ class Composer(TextArea):
     def _fold(self, text: str) -> str:
         """A short name for a long text."""
         self._pasted += 1
-        lines = text.count("\n") + 1
+        lines = text.removesuffix("\n").count("\n") + 1
         size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
         name = f"[pasted text {self._pasted}: {size}]"
         self._pastes[name] = text
@@ -167,21 +219,32 @@ class Composer(TextArea):
     # --- keys ------------------------------------------------------------------------------------------------
 
     async def _on_key(self, event: Key) -> None:
-        if self._handle(event.key):
+        if self._switches(event) or self._handle(event.key):
             event.stop()
             event.prevent_default()
+
+    def _switches(self, event: Key) -> bool:
+        """Whether the key makes this a shell, or a composer again."""
+        if self.cursor_location != (0, 0) or not self.selection.is_empty:
+            return False
+        leaves = event.key == "backspace" or (event.key == "escape" and not self.text)
+        if event.character == MARK if not self.is_shell else leaves:
+            self._be_shell(not self.is_shell)
+            return True
+        return False
 
     def _handle(self, key: str) -> bool:
         if self._popup.is_open and self._is_late(self._popup.chosen):
             # Keys came faster than the messages about them: the list is that of a text before.
-            self._popup.offer(complete(self.text))
+            self._popup.offer(self._commands())
         if self._popup.is_open and self._handle_popup(key):
             return True
         match key:
             case "enter":
                 if self.text.strip():
                     # Taken at once: what is typed before the screen has read the message is the next one.
-                    self.post_message(self.Submitted(self.whole_text().strip()))
+                    text = self.whole_text().strip()
+                    self.post_message(self.CommandSubmitted(text) if self.is_shell else self.Submitted(text))
                     self._accept()
             case _ if key in _NEWLINE_KEYS:
                 self._replace_via_keyboard("\n", *self.selection)
@@ -237,17 +300,23 @@ class Composer(TextArea):
         return True
 
     def on_text_area_changed(self) -> None:
-        if self.text == self._quiet_at:
-            return
+        if self.text != self._quiet_at:
+            self._offer()
+
+    def _commands(self) -> tuple[Command, ...]:
+        return () if self.is_shell else complete(self.text)
+
+    def _offer(self) -> None:
+        """Let the list be that of the text as it is now."""
         self._quiet_at = None
-        self._popup.offer(complete(self.text))
+        self._popup.offer(self._commands())
         if (wanted := self._mention()) is not None:
             self.post_message(self.PathsWanted(wanted))
 
     def _is_late(self, entry: Command | PathEntry | None) -> bool:
         match entry:
             case Command():
-                return entry not in complete(self.text)
+                return entry not in self._commands()
             case PathEntry():
                 return self._mention() != self._paths_for
         return False
@@ -260,6 +329,8 @@ class Composer(TextArea):
 
     def _mention(self) -> str | None:
         """What stands between an @ that begins a word and the cursor; None when there is none."""
+        if self.is_shell:
+            return None
         row, column = self.cursor_location
         found = re.search(r"(?:^|\s)@([^\s\"@]*)$", self.document.get_line(row)[:column])
         return found[1] if found is not None else None
@@ -273,10 +344,10 @@ class Composer(TextArea):
         if not self._history or (self._at is None and by > 0):
             return False
         if self._at is None:
-            self._draft, self._at = self.text, len(self._history)
-        elif self._at < len(self._history) and self.text != self._history[self._at]:
+            self._draft, self._at = self._spelled, len(self._history)
+        elif self._at < len(self._history) and self._spelled != self._history[self._at]:
             # An entry that was edited becomes the draft: nothing that was typed is lost.
-            self._draft = self.text
+            self._draft = self._spelled
         at = self._at + by
         if at < 0:
             return True

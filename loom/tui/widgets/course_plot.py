@@ -8,6 +8,7 @@ from textual.content import Content
 
 from loom.archive.records import RequestLine
 from loom.context.course import Ink, cache_shares, course, sparkline
+from loom.context.usage import WindowUsage
 
 _STYLES = {
     # Every ink has characters of its own: sixteen colours, or none, still tell them apart.
@@ -21,9 +22,11 @@ CACHE_WORDS = 44
 """Cells beside the course of the cache's share."""
 
 
-def course_content(lines: Sequence[RequestLine], width: int, height: int, chosen: int | None = None) -> Content:
-    """Tokens a request, in `width` by `height` cells, and a legend that wraps."""
-    drawn = course(lines, width, height, chosen)
+def course_content(
+    lines: Sequence[RequestLine], width: int, height: int, chosen: int | None = None, now: WindowUsage | None = None
+) -> Content:
+    """Tokens a request, in `width` by `height` cells, and a legend that wraps; see `loom.context.course`."""
+    drawn = course(lines, width, height, chosen, now)
     if not lines:
         return Content.styled(drawn.legend, "$foreground-muted")
     rows = [Content.assemble(*((stroke.text, _STYLES[stroke.ink]) for stroke in row)) for row in drawn.rows]

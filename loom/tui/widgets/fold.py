@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from loom.text import show, show_block
+from loom.text import plural, show, show_block
 from loom.tui.keys import bindings
 from loom.tui.widgets.line import split_line, turn_label
 from loom.tui.widgets.pinnable import Pinnable
@@ -23,11 +23,13 @@ from loom.tui.widgets.pinnable import Pinnable
 class WholeText(Message):
     """The person wants to read a text whole."""
 
-    def __init__(self, title: str, text: str, *, diff: bool = False) -> None:
+    def __init__(self, title: str, text: str, *, diff: bool = False, verbatim: str = "") -> None:
+        """`verbatim` is how it is stored, where the text is another form of it for a person."""
         super().__init__()
         self.title = title
         self.text = text
         self.diff = diff
+        self.verbatim = verbatim
 
 
 class FoldTitle(Widget, can_focus=False):
@@ -121,7 +123,7 @@ class Thinking(Fold):
     """The model's reasoning, folded."""
 
     def __init__(self, text: str = "", turn_number: int | None = None, *, running: bool = False) -> None:
-        super().__init__("Thinking…" if running else f"Thought · {len(text):,} characters", text, turn_number)
+        super().__init__("Thinking…" if running else f"Thought · {plural(len(text), 'character')}", text, turn_number)
 
     def append(self, text: str) -> None:
         self.text += text

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from loom.context.usage import Segment, WindowUsage
+from loom.context.usage import Segment, WindowUsage, short_tokens
 
 WARN_AT = 70.0
 CRITICAL_AT = 90.0
@@ -19,13 +19,13 @@ HYSTERESIS = 5.0
 """Percent points below a threshold at which its colour goes away again, so that it does not flicker."""
 
 _GROUPS: tuple[tuple[tuple[Segment, ...], str, str], ...] = (
-    # Glyph and colour both differ where two groups meet: sixteen colours, or none, still tell them apart.
+    # Each group has a glyph of its own: sixteen colours, or none, still tell them apart.
     ((Segment.TOOLS, Segment.INSTRUCTIONS, Segment.MEMORY, Segment.PROJECT), "▓", "$secondary"),
     ((Segment.STATE, Segment.RECEIPT), "▒", "$accent"),
     ((Segment.USER,), "█", "$primary"),
     ((Segment.ASSISTANT,), "▆", "$success"),
     ((Segment.TOOL,), "▄", "$warning"),
-    ((Segment.RECALLED, Segment.PINS, Segment.HINT), "▒", "$accent"),
+    ((Segment.RECALLED, Segment.PINS, Segment.HINT), "░", "$accent"),
 )
 
 
@@ -37,7 +37,8 @@ class Level(StrEnum):
 
 _LEVEL_STYLE = {Level.OK: "$foreground-muted", Level.WARN: "$text-warning bold", Level.CRITICAL: "$text-error bold"}
 
-
+_SIGNS = {Level.OK: "", Level.WARN: "! ", Level.CRITICAL: "!! "}
+"""The same without a colour."""
 _RANK = {Level.OK: 0, Level.WARN: 1, Level.CRITICAL: 2}
 
 
@@ -91,17 +92,6 @@ def _share(sizes: list[int], total: int, cells: int) -> list[int]:
     return counts
 
 
-def short_tokens(tokens: int) -> str:
-    """`812`, `8.4k`, `84k`, `1.2M`."""
-    if tokens < 1_000:
-        return str(tokens)
-    if tokens < 9_950:
-        return f"{tokens / 1_000:.1f}k".replace(".0k", "k")
-    if tokens < 999_500:
-        return f"{tokens / 1_000:.0f}k"
-    return f"{tokens / 1_000_000:.1f}M".replace(".0M", "M")
-
-
 def gauge_text(usage: WindowUsage) -> str:
     """`42% ~84k/200k assumed`."""
     about = "~" if usage.estimated else ""
@@ -114,7 +104,7 @@ def gauge_line(usage: WindowUsage | None, level: Level, width: int) -> Content:
     """The whole line: bar, numbers, and, where there is room, the cost and how much came from the provider's cache."""
     if usage is None:
         return Content.styled("counting the window…", "$foreground-muted")
-    numbers = Content.styled(gauge_text(usage), _LEVEL_STYLE[level])
+    numbers = Content.styled(f"{_SIGNS[level]}{gauge_text(usage)}", _LEVEL_STYLE[level])
     extra = f"  ${usage.cost_usd:.2f}" if usage.cost_usd >= 0.005 else ""
     cached = f"  {usage.cache_read_share * 100:.0f}% cached" if usage.cache_read_share is not None else ""
     bar = width - numbers.cell_length - len(extra) - 1

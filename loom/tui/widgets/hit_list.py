@@ -9,7 +9,7 @@ from datetime import datetime
 from textual.content import Content
 
 from loom.archive.records import SearchHit, TurnKind
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.age import age, utc_now
 from loom.tui.highlight import marked_line
 from loom.tui.widgets.line import split_line, turn_label
@@ -83,7 +83,7 @@ class HitList(RowList[HitRow]):
     def draw_row(self, item: HitRow, width: int) -> list[Content]:
         if isinstance(item, SessionHeading):
             title = Content.styled(show_line(item.title, 200) or "untitled", "$text-primary bold")
-            count = f"{item.hits} hit{'' if item.hits == 1 else 's'}"
+            count = plural(item.hits, "hit")
             right = Content.styled(f"{show_line(item.reference, 12)} · {count}", "$foreground-muted")
             return [split_line(title, right, width)]
         who = Content.assemble((f" {turn_label(item.turn_number)}", "bold"), (f" {speaker(item)}", "$foreground-muted"))

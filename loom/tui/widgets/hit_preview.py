@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from loom.archive.records import SearchHit, Turn
-from loom.text import show_block
+from loom.text import plural, show_block
 from loom.tui.highlight import excerpt, marked, occurrences, words_of
 from loom.tui.turn_text import turn_heading, turn_text
 
@@ -48,13 +48,17 @@ def preview_page(turns: Sequence[Turn], hit: SearchHit) -> PreviewPage:
         start, end = excerpt(text, first, BEFORE_MATCH, AFTER_MATCH)
         lines.append(Content.styled(turn_heading(turn), "$text-primary bold reverse"))
         if start:
-            lines.append(Content.styled(f"… {start:,} characters before · v shows the whole turn", "$text-accent"))
+            lines.append(
+                Content.styled(f"… {plural(start, 'character')} before · v shows the whole turn", "$text-accent")
+            )
         to_match = Content("\n").join([*lines, marked(text[start:first], ())])
         inside = [(max(0, a - start), b - start) for a, b in spans if b > start and a < end]
         lines.append(marked(text[start:end], inside))
         if end < len(text):
             more = len(text) - end
-            lines.append(Content.styled(f"… {more:,} characters after · v shows the whole turn", "$text-accent"))
+            lines.append(
+                Content.styled(f"… {plural(more, 'character')} after · v shows the whole turn", "$text-accent")
+            )
         lines.append(Content(""))
     return PreviewPage(Content("\n").join(lines), to_match)
 

@@ -54,23 +54,3 @@ class ErrorBlock(Static):
 
     def __init__(self, text: str) -> None:
         super().__init__(Content(show_block(text, max_chars=4_000)), markup=False)
-
-
-class NoticeBar(Static):
-    """A standing notice above the composer; it stays until it is answered (a failed save)."""
-
-    DEFAULT_CSS = """
-    NoticeBar {
-        display: none;
-        height: auto;
-        max-height: 4;
-        padding: 0 1;
-        background: $error 20%;
-        color: $text-error;
-    }
-    """
-
-    def show_notice(self, text: str) -> None:
-        """Draw it; an empty text takes it away."""
-        self.update(Content(show_block(text, max_chars=1_000)))
-        self.display = bool(text)

@@ -9,7 +9,8 @@ from textual.content import Content
 
 from loom.context.compare import Comparison
 from loom.context.seen import SeenPart, SeenRequest
-from loom.text import show_line
+from loom.text import plural, show_line
+from loom.tui.call_text import call_line
 from loom.tui.widgets.gauge import Cell
 from loom.tui.widgets.line import turn_label
 from loom.tui.widgets.row_list import RowList
@@ -56,7 +57,10 @@ def comparison_rows(found: Comparison) -> list[Row]:
 
 def _compared(found: Comparison) -> Iterator[Row]:
     reused = f"its first {found.prefix_share:.0%} is as in request {found.before.request:,}"
-    yield Heading(f"{found.before.tokens:,} → {found.after.tokens:,} tokens; {reused}")
+    yield Heading(f"{found.before_tokens:,} → {found.after.tokens:,} tokens; {reused}")
+    if found.before_tokens != found.before.tokens:
+        before, after = found.before, found.after
+        yield Heading(f"counted as request {after.request:,} is; {before.request:,} by itself was {before.tokens:,}")
     moved = [
         f"{NAMES[segment]} {after - before:+,}"
         for segment, (before, after) in found.segments.items()
@@ -66,7 +70,7 @@ def _compared(found: Comparison) -> Iterator[Row]:
         yield Heading(", ".join(moved[at : at + _A_LINE]))
     for title, sign, parts in (("Came", "+", found.came), ("Left", "-", found.left)):
         if parts:
-            yield Heading(f"{title}: {_sized(len(parts), sum(part.tokens for part in parts))}")
+            yield Heading(f"{title}: {plural(len(parts), 'part')}, {sum(part.tokens for part in parts):,} tokens")
             yield from (PartRow(part, sign) for part in parts)
     if found.changed:
         change = sum(later.tokens - earlier.tokens for earlier, later in found.changed)
@@ -74,10 +78,6 @@ def _compared(found: Comparison) -> Iterator[Row]:
         yield from (PartRow(later, "~", earlier) for earlier, later in found.changed)
     if not (found.came or found.left or found.changed):
         yield Heading("Nothing is different.")
-
-
-def _sized(parts: int, tokens: int) -> str:
-    return f"{parts:,} part{'' if parts == 1 else 's'}, {tokens:,} tokens"
 
 
 class PartList(RowList[Row]):
@@ -106,4 +106,5 @@ class PartList(RowList[Row]):
             (f"{earlier}{part.tokens:,}".rjust(13 if item.earlier is not None else 8), ""),
             (" cut " if part.shortened else "     ", "$text-warning"),
         )
-        return [head.append(Content.styled(show_line(part.text, max(20, width)), "$foreground-muted"))]
+        words = call_line(part.text) if part.kind == "tool-call" else part.text
+        return [head.append(Content.styled(show_line(words, max(20, width)), "$foreground-muted"))]

@@ -30,9 +30,17 @@ class Pinnable(Widget):
         """Draw whether it is pinned."""
         self.pinned = pinned
         self.set_class(pinned, "-pinned")
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The key is named after what it does now."""
+        return {"pin": not self.pinned, "unpin": self.pinned}.get(action, True)
 
     def action_pin(self) -> None:
         if self.pin_turn:
             self.post_message(PinWanted(self.pin_turn))
         else:
             self.notify("It is not stored yet: pin it when it has ended.", markup=False, timeout=3)
+
+    def action_unpin(self) -> None:
+        self.action_pin()

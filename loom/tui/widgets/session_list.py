@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import PurePath
 
 from textual.content import Content
 
 from loom.archive.records import Session
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.age import age, utc_now
 from loom.tui.origin import origin_in_words
+from loom.tui.places import path_end
 from loom.tui.widgets.line import split_line
 from loom.tui.widgets.row_list import RowList
 
@@ -30,19 +30,15 @@ SessionRow = Session | NewSessionRow
 
 def turns_text(count: int) -> str:
     """`1 turn`, `1,204 turns`."""
-    return f"{count:,} turn{'' if count == 1 else 's'}"
-
-
-def place(session: Session) -> str:
-    """The folder's name, for a list of several workspaces."""
-    return show_line(PurePath(session.workspace_path).name or session.workspace_path, 40)
+    return plural(count, "turn")
 
 
 def wide_row(
-    session: Session, width: int, now: datetime, *, with_place: bool, is_open: bool, origin: str = ""
+    session: Session, width: int, now: datetime, *, place: str | None, is_open: bool, origin: str = ""
 ) -> Content:
-    """One line: title, reference, turns, age, model, where it was forked from, focus."""
-    rest = width - 2 - (10 + 13 + 9 + (18 if with_place else 0))
+    """One line: title, reference, turns, age, folder, model, where it was forked from, focus. `place` is the folder;
+    None where no row has one, empty where only this one has not."""
+    rest = width - 2 - (10 + 13 + 9 + (18 if place is not None else 0))
     title_width = min(60, rest * 2 // 5)
     model_width = min(34, rest // 4)
     focus_width = rest - title_width - model_width - 2
@@ -53,15 +49,15 @@ def wide_row(
         _cell(Content(turns_text(session.turn_count)).right(12), 13),
         _cell(Content(age(session.last_active_at, now)).right(7), 9),
     ]
-    if with_place:
-        parts.append(_cell(Content.styled(place(session), "$text-accent"), 18))
+    if place is not None:
+        parts.append(_cell(Content.styled(path_end(place, 17), "$text-accent"), 18))
     parts.append(_cell(Content.styled(show_line(session.model_name, 60), "$foreground-muted"), model_width))
     parts.append(Content.styled(_about(session, origin), "$foreground-muted").truncate(focus_width, ellipsis=True))
     return Content("").join(parts)
 
 
 def narrow_rows(
-    session: Session, width: int, now: datetime, *, with_place: bool, is_open: bool, origin: str = ""
+    session: Session, width: int, now: datetime, *, place: str | None, is_open: bool, origin: str = ""
 ) -> tuple[Content, Content]:
     """Two lines: title with reference, turns and age; where it was forked from and focus with model."""
     first = split_line(
@@ -74,8 +70,8 @@ def narrow_rows(
         width,
     )
     right = show_line(session.model_name, max(12, width // 3))
-    if with_place:
-        right = f"{place(session)} · {right}"
+    if place:
+        right = f"{path_end(place, max(12, width // 3))} · {right}"
     second = split_line(Content(f"  {_about(session, origin)}"), Content(f"{right} "), width).stylize(
         "$foreground-muted"
     )
@@ -118,7 +114,11 @@ class SessionList(RowList[SessionRow]):
         self._clock = clock
         self._open_id = open_id
         self.with_place = False
-        """Whether each row says which folder it belongs to."""
+        """Whether rows say which folder they belong to."""
+        self.here = ""
+        """The folder whose sessions do not say where they belong; empty when all do."""
+        self.gone: frozenset[str] = frozenset()
+        """Folders that are not there any more."""
         self.references: dict[str, str] = {}
         """The references of the sessions that are known, by id: a fork says which one it comes from."""
 
@@ -130,9 +130,18 @@ class SessionList(RowList[SessionRow]):
             return [Content.styled("+ New session", "$text-success bold")]
         now, is_open = self._clock(), item.id == self._open_id
         origin = "" if item.fork_turn is None else self._origin(item.parent_id, item.fork_turn)
+        place = self._place(item)
         if width >= COLUMNS_FROM:
-            return [wide_row(item, width, now, with_place=self.with_place, is_open=is_open, origin=origin)]
-        return list(narrow_rows(item, width, now, with_place=self.with_place, is_open=is_open, origin=origin))
+            return [wide_row(item, width, now, place=place, is_open=is_open, origin=origin)]
+        return list(narrow_rows(item, width, now, place=place, is_open=is_open, origin=origin))
+
+    def _place(self, session: Session) -> str | None:
+        if not self.with_place:
+            return None
+        path = session.workspace_path
+        if path == self.here:
+            return ""
+        return f"{path} (gone)" if path in self.gone else path
 
     def _origin(self, parent_id: str | None, turn: int) -> str:
         return origin_in_words(self.references.get(parent_id or "", ""), turn)

@@ -27,6 +27,8 @@ class StatusInfo:
     workspace: str = ""
     model: str = ""
     read_only: bool = False
+    taken: bool = False
+    """Another loom has the session now."""
 
 
 def status_line(info: StatusInfo, work: str, width: int) -> Content:
@@ -41,8 +43,8 @@ def status_line(info: StatusInfo, work: str, width: int) -> Content:
     left = Content.assemble(left, "  ", (title, "bold"))
     if info.reference:
         left = Content.assemble(left, (f"  {info.reference}", "$foreground-muted"))
-    if info.read_only:
-        left = Content.assemble(left, ("  read-only", "$text-warning"))
+    if info.read_only or info.taken:
+        left = Content.assemble(left, ("  taken over" if info.taken else "  read-only", "$text-warning"))
     room = width - right.cell_length - left.cell_length - 3
     workspace = show_line(info.workspace, 200)
     if workspace and room >= 8:

@@ -16,8 +16,10 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from loom.archive.records import Turn, TurnStatus
-from loom.text import show_block, show_line
+from loom.text import plural, show_block, show_line
+from loom.tui.call_text import argument_line, arguments_text
 from loom.tui.keys import bindings
+from loom.tui.recall_words import RECALL_TOOL, recall_words
 from loom.tui.widgets.diff import diff_content
 from loom.tui.widgets.fold import WholeText
 from loom.tui.widgets.line import split_line, turn_label
@@ -28,13 +30,6 @@ PREVIEW_LINES = 12
 OPEN_LINES = 60
 OPEN_CHARS = 8_000
 """What an opened card shows; the whole is one key away."""
-
-MAIN_ARGUMENTS = ("command", "pattern", "query", "args", "action", "path")
-"""The argument that says what a call is about, drawn bare and first."""
-
-
-LONG_ARGUMENTS = ("content", "old_text", "new_text")
-"""Arguments that the diff shows better; they stand in the opened card."""
 
 
 class CardState(StrEnum):
@@ -65,28 +60,6 @@ _ENDED = {
 }
 
 
-def argument_line(arguments: Mapping[str, Any] | str, limit: int = 300) -> str:
-    """The arguments of a call on one safe line, the main one first and bare."""
-    if isinstance(arguments, str):
-        return show_line(arguments, limit)
-    names = [name for name in MAIN_ARGUMENTS if name in arguments][:1]
-    parts = [_bare(arguments[name]) for name in names]
-    for name, value in arguments.items():
-        if name not in names and name not in LONG_ARGUMENTS and value not in ("", None):
-            parts.append(f"{name}={_value(value)}")
-    return show_line(" ".join(parts), limit)
-
-
-def _bare(value: Any) -> str:
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return " ".join(item[:300] for item in value[:50])
-    return value[:2_000] if isinstance(value, str) else _value(value)
-
-
-def _value(value: Any) -> str:
-    return json.dumps(value[:200] if isinstance(value, str) else value, ensure_ascii=False, default=str)[:300]
-
-
 def duration_text(milliseconds: int) -> str:
     """`0.2 s`, `12 s`, `3 min 04 s`."""
     seconds = milliseconds / 1000
@@ -107,9 +80,9 @@ def facts_line(facts: Mapping[str, Any]) -> str:
     if facts.get("timed_out"):
         words.append("timed out")
     if isinstance(facts.get("matches"), int):
-        words.append(f"{facts['matches']:,} match{'' if facts['matches'] == 1 else 'es'}")
+        words.append(plural(facts["matches"], "match", "matches"))
     elif isinstance(facts.get("lines"), int):
-        words.append(f"{facts['lines']:,} line{'' if facts['lines'] == 1 else 's'}")
+        words.append(plural(facts["lines"], "line"))
     if facts.get("commit"):
         words.append(f"commit {str(facts['commit'])[:8]}")
     return show_line(" · ".join(words), 60)
@@ -247,11 +220,13 @@ class ToolCard(Vertical, Pinnable, can_focus=True):
 
     def action_whole(self) -> None:
         title = f"{self.tool_name} {argument_line(self.arguments, 100)}"
-        diff = self._diff()
-        text = self._whole_arguments()
-        if self.result is not None:
-            text = diff or self.result.content or ""
-        self.post_message(WholeText(title, text, diff=bool(diff)))
+        diff, verbatim = self._diff(), ""
+        if self.result is None:
+            text, verbatim = arguments_text(self.arguments), self._verbatim_arguments()
+        else:
+            text = diff or self._said()
+            verbatim = "" if diff else self.result.content or ""
+        self.post_message(WholeText(title, text, diff=bool(diff), verbatim=verbatim if verbatim != text else ""))
 
     def on_click(self, event: Click) -> None:
         event.stop()
@@ -261,7 +236,12 @@ class ToolCard(Vertical, Pinnable, can_focus=True):
         diff = self.result.facts.get("diff") if self.result is not None else None
         return diff if isinstance(diff, str) else ""
 
-    def _whole_arguments(self) -> str:
+    def _said(self) -> str:
+        """The result in words for a person."""
+        said = (self.result.content if self.result is not None else "") or ""
+        return recall_words(said) if self.tool_name == RECALL_TOOL else said
+
+    def _verbatim_arguments(self) -> str:
         if isinstance(self.arguments, str):
             return self.arguments
         return json.dumps(self.arguments, indent=2, ensure_ascii=False, default=str)
@@ -272,13 +252,21 @@ class ToolCard(Vertical, Pinnable, can_focus=True):
         if diff:
             content = diff_content(diff, OPEN_LINES if self.opened else PREVIEW_LINES)
         elif self.opened and self.result is None:
-            content = Content.styled(show_block(self._whole_arguments(), max_chars=OPEN_CHARS), "$foreground-muted")
+            content = Content.styled(
+                show_block(arguments_text(self.arguments), max_chars=OPEN_CHARS), "$foreground-muted"
+            )
         elif self.opened and self.result is not None:
-            content = _result_content(self.result.content or "")
-        elif self.state in (CardState.FAILED, CardState.DENIED) and self.result is not None:
-            content = Content.styled(show_line(self.result.content or "", 300), "$foreground-muted")
+            content = _result_content(self._said())
+        else:
+            content = self._folded()
         self._body.update(content)
         self._body.display = bool(content)
+
+    def _folded(self) -> Content:
+        """What stands below the title of a card that is not opened."""
+        if self.result is None or self.state not in (CardState.FAILED, CardState.DENIED):
+            return Content("")
+        return Content.styled(show_line(self.result.content or "", 300), "$foreground-muted")
 
 
 def _result_content(text: str) -> Content:

@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from loom.archive.records import Turn, TurnKind, TurnStatus
 from loom.cowork.events import (
+    CommandOutput,
     Event,
     TextDelta,
     ThinkingDelta,
@@ -20,6 +21,7 @@ from loom.cowork.events import (
     WindowTrimmed,
 )
 from loom.tui.widgets.blocks import block_of, blocks_for, card_of, settle
+from loom.tui.widgets.command_card import CommandCard
 from loom.tui.widgets.fold import Fold, Thinking
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.message import AssistantMessage, TurnBlock
@@ -229,6 +231,9 @@ class Transcript(VerticalScroll):
                 await self.tool_started(event)
             case ToolRunning(call_id):
                 self.tool_running(call_id)
+            case CommandOutput(call_id, end):
+                if isinstance(card := self._cards.get(call_id), CommandCard):
+                    card.write(end)
             case ToolFinished():
                 await self.tool_finished(event)
             case WindowTrimmed(receipt=receipt):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from loom.context.usage import Segment, WindowUsage
-from loom.tui.widgets.gauge import Cell, gauge_cells, short_tokens
+from loom.context.usage import Segment, WindowUsage, short_tokens
+from loom.tui.widgets.gauge import Cell, gauge_cells
 
 CELLS = 240
 """Cells of the grid, about; rows are filled up."""

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from loom.archive.records import RequestLine, TurnKind
 from loom.context.usage import Segment, WindowUsage
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.tui.widgets.gauge import Cell
 from loom.tui.widgets.usage_grid import look_of
 
@@ -176,7 +176,7 @@ def outlook_content(outlook: Outlook | None) -> Content:
         freed = f"{outlook.shortened_tokens:,} tokens"
         steps.append(f"tool outputs up to T{outlook.shortened_to} are shortened ({freed})")
     if outlook.left_to:
-        exchanges = f"{outlook.left_exchanges:,} exchange{'' if outlook.left_exchanges == 1 else 's'}"
+        exchanges = plural(outlook.left_exchanges, "exchange")
         turns = turns_label(outlook.left_from, outlook.left_to)
         steps.append(f"{turns} leave ({exchanges}, {outlook.left_tokens:,} tokens)")
     if not steps:
@@ -203,10 +203,10 @@ def requests_content(requests: Sequence[RequestLine], width: int, most: int = 20
         counted = f"{each.reported_tokens:,}" if each.reported_tokens is not None else "–"
         off = cached = ""
         if each.reported_tokens:
-            off = f"{100 * (each.tokens - each.reported_tokens) / each.reported_tokens:+.1f}%"
+            off = f"{100 * (each.expected_tokens - each.reported_tokens) / each.reported_tokens:+.1f}%"
             cached = "" if each.cached_share is None else f"{each.cached_share:.0%}"
         turns = turns_label(each.left_to + 1, each.last_turn)
-        line = f"{each.request:>7} {each.tokens:>9,} {counted:>9} {off:>7} {cached:>6}  {turns}"
+        line = f"{each.request:>7} {each.expected_tokens:>9,} {counted:>9} {off:>7} {cached:>6}  {turns}"
         lines.append(Content(line).truncate(width, ellipsis=True))
     if len(requests) > most:
         lines.append(Content.styled(f"and {len(requests) - most:,} before", "$foreground-muted"))

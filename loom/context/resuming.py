@@ -1,0 +1,120 @@
+"""A session that is taken up again: its window is filled from the archive, and looks as it did when it was left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from loom.archive.records import ExchangeSize, Turn
+from loom.context.contents import Contents
+from loom.context.edges import Beginning
+from loom.context.meter import Meter
+from loom.context.receipts import Receipt
+from loom.context.recipes import Recipe
+
+PAGE = 40
+"""Exchanges read at first."""
+
+
+class SessionRows(Protocol):
+    """What is asked of the archive when a session is resumed."""
+
+    async def sizes(self, before: int | None, limit: int) -> Sequence[ExchangeSize]:
+        """The newest `limit` exchanges before exchange `before` (of all if None), newest first."""
+
+    async def exchanges(self, first: int, last: int) -> Sequence[Turn]:
+        """The turns of these exchanges, both included, ascending."""
+
+    async def turn(self, number: int) -> Turn | None: ...
+
+    async def newest_mark(self) -> Turn | None:
+        """The newest turn that moved the window's edges; None if none did."""
+
+    async def newest_recipe(self) -> Recipe | None:
+        """That of the newest request; None before the first, or if an older loom sent it."""
+
+
+class Resuming:
+    """One filling of the contents."""
+
+    def __init__(self, contents: Contents, meter: Meter, rows: SessionRows) -> None:
+        self._contents = contents
+        self._meter = meter
+        self._rows = rows
+
+    async def fill(self) -> Receipt | None:
+        """Newest exchanges first, up to where the window began or until it is full. What it has no room for any more
+        (it is another model's) is in the receipt; None when all of it is in."""
+        beginning = await self._beginning()
+        summary = await self._rows.turn(beginning.summary) if beginning.summary else None
+        self._contents.fill([], beginning, summary)
+        turns: list[Turn] = []
+        before: int | None = None
+        limit = PAGE
+        while page := await self._rows.sizes(before, limit):
+            taken = self._that_fit(page)
+            turns = [*await self._rows.exchanges(taken[-1].exchange, taken[0].exchange), *turns]
+            before = taken[-1].exchange
+            self._contents.fill(turns, beginning, summary)
+            if self._contents.edges.left_to >= turns[0].turn_number - 1 or self._used() >= self._room():
+                break
+            # Twice as many each time: what was read is laid out anew at each step.
+            limit *= 2
+        if not turns:
+            return None
+        await self._fill_back(turns, beginning, summary)
+        self._begin_at_most_full(turns[0].turn_number - 1)
+        return await self._left_since(beginning.edges.left_to)
+
+    async def _beginning(self) -> Beginning:
+        """Where the window began last. Outputs may have been shortened since the newest mark: the newest request's
+        recipe says how far."""
+        mark, recipe = await self._rows.newest_mark(), await self._rows.newest_recipe()
+        beginning = Beginning().moved_by(mark) if mark is not None else Beginning()
+        if recipe is not None and recipe.last_turn > (mark.turn_number if mark is not None else 0):
+            return replace(beginning, edges=recipe.edges, summary=recipe.summary)
+        return beginning
+
+    def _that_fit(self, page: Sequence[ExchangeSize]) -> Sequence[ExchangeSize]:
+        room = self._room() - self._used()
+        for at, size in enumerate(page, 1):
+            room -= size.tokens
+            if room <= 0:
+                return page[:at]
+        return page
+
+    async def _fill_back(self, turns: Sequence[Turn], beginning: Beginning, summary: Turn | None) -> None:
+        """Read the exchanges, older than these turns, that were brought back."""
+        older = [number for number in beginning.edges.back if number < turns[0].exchange]
+        if older:
+            back = [turn for number in older for turn in await self._rows.exchanges(number, number)]
+            self._contents.fill([*back, *turns], beginning, summary)
+
+    def _begin_at_most_full(self, before: int) -> None:
+        """Let the window begin behind turn `before` at the earliest, and later if more was read than there is room for
+        (rows of imports do not say how long they are)."""
+        ends = [before, *(held.last_turn for held in self._contents.held[:-1])]
+        for left_to in ends:
+            edges = self._contents.edges
+            if left_to > edges.left_to:
+                self._contents.move(replace(edges, left_to=left_to))
+            if self._used() <= self._room():
+                break
+        self._contents.let_go()
+
+    async def _left_since(self, left_to: int) -> Receipt | None:
+        """The receipt for what left while filling; not all of it was read, so it counts exchanges only."""
+        now = self._contents.edges.left_to
+        gone = await self._rows.turn(left_to + 1) if now > left_to else None
+        exchanges = self._contents.held[0].number - max(1, gone.exchange) if gone is not None else 0
+        if exchanges <= 0:
+            return None
+        return Receipt(((left_to + 1, now),), exchanges, 0, 0, self._contents.beginning)
+
+    def _room(self) -> int:
+        """How full a resumed window may become: as full as it can have been."""
+        return self._meter.marks().full
+
+    def _used(self) -> int:
+        return self._meter.scaled(self._meter.floor_tokens + self._contents.tokens())

@@ -1,0 +1,97 @@
+"""What other looms do with the session that is open here: one takes it over, one writes what is read here."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+from loom.archive import ArchiveError, ConversationStore, Turn
+from loom.archive.records import Session
+
+LOOK_SECONDS = 1.0
+"""How often is looked; one indexed row each time."""
+MOST_TURNS = 500
+"""Turns taken in at one look; the rest comes with the next."""
+
+
+class Lookout:
+    """Looks at the archive now and then until it is stopped."""
+
+    def __init__(self, look: Callable[[], Awaitable[None]]) -> None:
+        """`look` is called again and again; an ArchiveError that it raises is said by whatever is done next with the
+        archive, not by this."""
+        self._look = look
+        self._running: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin, unless it has begun."""
+        if self._running is None:
+            self._running = asyncio.ensure_future(self._run())
+
+    async def stop(self) -> None:
+        """Look no more. May be called by the look itself."""
+        running, self._running = self._running, None
+        if running is None or running is asyncio.current_task():
+            return
+        running.cancel()
+        await asyncio.wait([running])
+
+    async def _run(self) -> None:
+        mine = asyncio.current_task()
+        while self._running is mine:
+            await asyncio.sleep(LOOK_SECONDS)
+            with contextlib.suppress(ArchiveError):
+                await self._look()
+
+
+class Claim:
+    """The right to write one session: taken with its lease, lost when another loom takes the session over."""
+
+    def __init__(self, store: ConversationStore, lost: Callable[[], None]) -> None:
+        """`lost` is called once, soon after it is lost, even if nothing is written here."""
+        self._store = store
+        self._lost = lost
+        self._session_id: str | None = None
+        self._lookout = Lookout(self._look)
+        self.taken = False
+        """Another loom has the session: what could not be stored belongs to a fork of it at most."""
+
+    async def acquire(self, session_id: str) -> None:
+        """Become the session's one writer. Raises LeaseHeld or another ArchiveError."""
+        await self._store.acquire_lease(session_id)
+        self._session_id = session_id
+        self._lookout.start()
+
+    async def _look(self) -> None:
+        if self._session_id is not None and await self._store.is_lease_lost(self._session_id):
+            self.lose()
+
+    def lose(self) -> None:
+        """Another loom has it."""
+        if not self.taken:
+            self.taken = True
+            self._lost()
+
+    async def release(self) -> None:
+        """Let others write the session. Once: what is acquired for it later is somebody else's."""
+        await self._lookout.stop()
+        session_id, self._session_id = self._session_id, None
+        if session_id is not None:
+            await self._store.release_lease(session_id)
+
+
+def follow(store: ConversationStore, seen: Session, written: Callable[[list[Turn]], Awaitable[None]]) -> Lookout:
+    """Awaits `written` with the turns, ascending, that another loom has added to the session behind those in `seen`."""
+    last = seen.turn_count
+
+    async def look() -> None:
+        nonlocal last
+        if await store.get_turn_count(seen.id) <= last:
+            return
+        turns = await store.get_range(seen.id, last + 1, last + MOST_TURNS)
+        if turns:
+            last = turns[-1].turn_number
+            await written(turns)
+
+    return Lookout(look)

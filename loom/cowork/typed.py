@@ -1,0 +1,51 @@
+"""What a person sends: a message for the model, or a command to run. Where both are kept as text (queue, history, what
+is not sent yet) a `!` in front makes a command of it; a message that begins with one has a space before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loom.archive.records import Turn, TurnKind
+from loom.tools.mentions import without_files
+
+MARK = "!"
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """One thing that was typed."""
+
+    text: str
+    is_command: bool = False
+
+    @property
+    def spelled(self) -> str:
+        """As one text that `read_typed` understands."""
+        if self.is_command:
+            return f"{MARK}{self.text}"
+        return f" {self.text}" if self.text.lstrip(" ").startswith(MARK) else self.text
+
+
+def read_typed(spelled: str) -> Typed:
+    """What this text spells."""
+    if spelled.startswith(MARK):
+        return Typed(spelled.removeprefix(MARK), is_command=True)
+    return Typed(spelled.removeprefix(" ") if spelled.lstrip(" ").startswith(MARK) else spelled)
+
+
+def typed_in(turn: Turn) -> Typed | None:
+    """What the person typed in this turn; None when it is no turn of theirs."""
+    if command := turn.person_command:
+        return Typed(command, is_command=True)
+    if turn.role == "user" and turn.kind is TurnKind.TEXT:
+        return Typed(without_files(turn.content or ""))
+    return None
+
+
+def joined(*spelled: str) -> str:
+    """Several pieces as one text to go on with; blank ones are left out. One alone stays what it is; of several nothing
+    is a command any more."""
+    pieces = [text for text in spelled if text.strip()]
+    if len(pieces) < 2:
+        return "".join(pieces)
+    return Typed("\n\n".join(pieces)).spelled

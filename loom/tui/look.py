@@ -1,0 +1,101 @@
+"""How everything looks, and the keys that work everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.events import Event, Key, MouseDown
+from textual.filter import LineFilter
+from textual.notifications import Notify
+from textual.timer import Timer
+
+from loom.tui.guard import TerminalGuard
+from loom.tui.passing import Passing, Said
+from loom.tui.screens.chat import ChatScreen
+from loom.tui.terminal import Terminal
+from loom.tui.themes import THEMES
+from loom.tui.widgets.said_line import SaidLine
+
+PASSING_SECONDS = 0.25
+"""How often it is looked whether what is said in passing was there long enough."""
+QUIT_SECONDS = 2.0
+"""Ctrl+C leaves when it comes twice within this."""
+
+
+class LoomLook(App[None]):
+    """How everything looks, and the guard that every line passes on its way to the terminal."""
+
+    # Whole: a subclass in another folder would look for it beside itself.
+    CSS_PATH = Path(__file__).with_name("app.tcss")
+    TITLE = "loom"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "Quit", key_display="^Q", tooltip="Leave loom; everything is kept", priority=True)
+    ]
+
+    def __init__(self, theme: str = "loom-dark", *, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__(driver_class=Terminal)
+        self._clock = clock
+        self._quit_asked_at = -QUIT_SECONDS
+        self._guard = TerminalGuard()
+        # Sixteen colours, or none: shades of the background cannot be told apart there, so that the app's stylesheet
+        # marks the cursor otherwise.
+        self.set_class(self.no_color or self.console.color_system in (None, "standard"), "-few-colours")
+        self._passing = Passing(clock)
+        self._look_on: Timer | None = None
+        for each in THEMES:
+            self.register_theme(each)
+        self.theme = theme if theme in self.available_themes else "loom-dark"
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), self._guard]
+
+    # --- what is said in passing -----------------------------------------------------------------------------
+
+    def on_notify(self, event: Notify) -> None:
+        """Whatever is said with `notify` anywhere. Textual's own notices pile up over the text; they stay hidden."""
+        said = event.notification
+        self._passing.say(Said(said.message, said.severity, said.timeout))
+        self._show_said()
+
+    async def on_event(self, event: Event) -> None:
+        if isinstance(event, Key | MouseDown) and self._passing.seen():
+            self._show_said()
+        await super().on_event(event)
+
+    def _show_said(self) -> None:
+        """Draw what is said on the screen that is open, as long as there is something."""
+        if self._look_on is None:
+            # A screen that was covered meanwhile may still show what was said before.
+            self.screen_change_signal.subscribe(self, lambda _: self.call_after_refresh(self._show_said))
+            self._look_on = self.set_interval(PASSING_SECONDS, self._pass_on)
+        screen, shown = self.screen, self._passing.shown
+        if shown is not None and screen.is_mounted and not screen.query(SaidLine):
+            screen.mount(SaidLine())
+        for line in screen.query(SaidLine):
+            line.show_said(shown, self._passing.waiting)
+        if shown is None:
+            self._look_on.pause()
+        else:
+            self._look_on.resume()
+
+    def _pass_on(self) -> None:
+        self._passing.pass_on()
+        self._show_said()
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C where nothing is selected that it could copy: clear what is being written, else stop what runs, else
+        leave, when it comes twice."""
+        screen = self.screen
+        if isinstance(screen, ChatScreen) and screen.stop():
+            return
+        now = self._clock()
+        if now - self._quit_asked_at < QUIT_SECONDS:
+            self.run_worker(self.action_quit(), group="end", exit_on_error=False)
+            return
+        self._quit_asked_at = now
+        self.notify("Press Ctrl+C again to quit.", markup=False, timeout=QUIT_SECONDS)

@@ -1,0 +1,119 @@
+"""How the events of a conversation come to stand on its screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from loom.cowork import events as ev
+from loom.tui.passing import Severity
+from loom.tui.screens.chat_pages import PagedScreen
+from loom.tui.widgets.approval_place import ApprovalPlace
+from loom.tui.widgets.composer import Composer
+from loom.tui.widgets.gauge import Gauge
+from loom.tui.widgets.line import ErrorBlock, ReceiptLine
+from loom.tui.widgets.notice_bar import Notice
+from loom.tui.widgets.status import StatusLine
+from loom.tui.widgets.transcript import Transcript
+from loom.tui.widgets.welcome import Welcome
+
+SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning"}
+
+
+TAKEN_WORDS = (
+    "Another loom took this session over. Whatever ran here was stopped; nothing more is stored.\n"
+    "Ctrl+T: follow it, fork and go on, take it back, or leave. What you write is kept."
+)
+
+
+class EventDrawing:
+    """Draws one event after the other on a screen."""
+
+    def __init__(self, screen: PagedScreen, clock: Callable[[], float]) -> None:
+        self._screen = screen
+        self._clock = clock
+
+    async def draw(self, event: ev.Event) -> None:
+        screen = self._screen
+        transcript = screen.query_one(Transcript)
+        follows = screen.service is not None and screen.service.read_only
+        if transcript.newer_dropped and follows and isinstance(event, ev.TurnStored | ev.ToolFinished):
+            return  # the person reads far up; what is newer is loaded on the way down
+        if transcript.newer_dropped and isinstance(event, ev.TurnStored | ev.ToolStarted):
+            await screen.show_newest()
+        if await transcript.draw(event, self._clock()):
+            return
+        match event:
+            case ev.ApprovalAsked():
+                transcript.tool_asking(event.call_id, asking=True)
+                await screen.query_one(ApprovalPlace).ask(event, writing=screen.writing)
+            case ev.ApprovalAnswered(call_id):
+                transcript.tool_asking(call_id, asking=False)
+                if await screen.query_one(ApprovalPlace).withdraw(call_id, writing=screen.writing):
+                    screen.query_one(Composer).focus()
+            case ev.ExchangeStarted():
+                screen.query_one(StatusLine).start()
+                screen.refresh_bindings()
+            case ev.ExchangeEnded():
+                await self._end_exchange(event)
+            case _:
+                self._draw_around(event)
+
+    def _draw_around(self, event: ev.Event) -> None:
+        """What is drawn beside the transcript."""
+        screen = self._screen
+        match event:
+            case ev.SessionOpened(_, reference, title):
+                screen.query_one(StatusLine).show_title(title, reference)
+            case ev.TitleChanged():
+                screen.show_info()
+            case ev.UsageChanged(usage):
+                screen.query_one(Gauge).show_usage(usage)
+            case ev.StateChanged(state):
+                screen.show_state()
+                screen.query_one(Transcript).show_pins(pin.turn for pin in state.pins)
+            case ev.Compacting(words):
+                screen.query_one(StatusLine).show_word(words)
+                screen.refresh_bindings()
+            case ev.QueueChanged():
+                screen.show_queue()
+            case ev.Notice(severity, text):
+                if not self._welcome_says(text):
+                    screen.say(text, SEVERITIES.get(severity, "information"))
+            case ev.SaveFailed(what, todo):
+                words = f"Not saved: {what} {todo}".rstrip()
+                screen.stand(Notice.UNSAVED, f"{words}\nThe text is kept. Ctrl+R writes it again.")
+            case ev.TakenOver():
+                screen.stand(Notice.TAKEN, TAKEN_WORDS)
+                screen.take_waiting_back()
+                screen.show_info()
+
+    def _welcome_says(self, text: str) -> bool:
+        """Whether the welcome stands there and says this already."""
+        service = self._screen.service
+        if service is None or not self._screen.query(Welcome):
+            return False
+        return text == (str(service.problem) if service.problem is not None else service.choice.note)
+
+    async def _end_exchange(self, event: ev.ExchangeEnded) -> None:
+        screen = self._screen
+        screen.query_one(StatusLine).stop()
+        transcript = screen.query_one(Transcript)
+        await transcript.end_exchange(complete=event.outcome is ev.Outcome.COMPLETE)
+        if screen.service is not None and screen.service.taken:
+            # It is said already, above the composer. A message that was being sent is the person's again.
+            screen.take_waiting_back()
+        elif event.outcome is ev.Outcome.FAILED and event.error:
+            await transcript.add_line(ErrorBlock(event.error))
+        elif event.outcome is ev.Outcome.INTERRUPTED and not transcript.shows_interruption:
+            await transcript.add_line(ReceiptLine("Interrupted. What had arrived is kept."))
+        screen.show_info()
+        screen.refresh_bindings()
+
+    async def failed(self, error: Exception) -> None:
+        """An event could not be drawn: the exchange ends, the program does not."""
+        screen = self._screen
+        if not screen.is_attached:
+            return
+        screen.action_interrupt()
+        text = f"This could not be drawn, and the exchange was stopped: {type(error).__name__}: {error}"
+        await screen.query_one(Transcript).add_line(ErrorBlock(f"{text}\nEverything is in the archive."))
