@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable
 from importlib.resources import files
 
+from loom.archive.forgiving import forgiving
 from loom.archive.migrations import statements
 from loom.archive.search.document import COLUMNS, FINDABLE, PART_MARK, Entry, TurnRow, entry_of, place_of
 from loom.archive.search.marks import ROLES, role_facet
@@ -139,7 +140,7 @@ def index_batch(connection: sqlite3.Connection) -> bool:
     """
     prepare(connection)
     start = watermark(connection) or 0
-    rows = _next_rows(connection, start)
+    rows = forgiving(connection, lambda: _next_rows(connection, start))
     if not rows:
         return False
     findable = {row[0] for row in connection.execute(_FINDABLE_IDS, (start, rows[-1].id))}
