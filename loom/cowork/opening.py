@@ -69,7 +69,7 @@ class Opening:
         for turn in turns:
             self._listener(TurnStored(turn))
             if turn.kind is TurnKind.TOOL_RESULT:
-                self._listener(ToolFinished(turn.tool_call_id or "", turn, turn.facts.get("duration_ms", 0)))
+                self._listener(ToolFinished(turn.tool_call_id or "", turn, None))
         await self._record.refresh()
         self._listener(StateChanged(self._record.state))
         await self._answering.reload()
