@@ -132,6 +132,14 @@ def test_looking_only_at_the_seams_misses_nothing(events: list[tuple[str, int]],
         assert repair(assembly.messages) == assembly.messages
 
 
+def test_a_result_whose_call_has_left_names_it_all_the_same() -> None:
+    rows, fingerprints = Rows(), Fingerprints()
+    events = [*[("ask", 1)] * 6, ("run", 1), ("call", 1), ("answer", 8_464), ("result", 2_454)]
+    for assembly, _ in play(events, a_window(2_200), rows):
+        kept = manifest(assembly, fingerprints)
+        assert replay(kept, in_it(kept, rows), None, words).standing is Standing.SAME
+
+
 def test_another_text_in_a_turn_is_told_from_the_one_that_was_sent() -> None:
     rows, other, window = Rows(), Rows(), a_window()
     window.add(rows.exchange_with_output("read it", "one thing"))
