@@ -13,6 +13,7 @@ from loom.archive.records import TurnStatus
 from loom.context.usage import Segment, WindowUsage
 from loom.cowork.events import (
     ApprovalAsked,
+    CommandOutput,
     Event,
     ExchangeEnded,
     ExchangeStarted,
@@ -38,7 +39,7 @@ from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.said_line import SaidLine
 from loom.tui.widgets.tool_card import ToolCard
 from tests.support.clock import Clock
-from tests.support.turns import call_turn, result_turn, session_record, turn
+from tests.support.turns import call_turn, person_command, result_turn, session_record, turn
 from tests.tui.conftest import ChatApp
 from tests.tui.test_state_panel import FULL
 
@@ -255,6 +256,31 @@ def test_hostile_text(snap_compare: Compare) -> None:
     )
     app = ChatApp(session=session_record(title=HOSTILE, reference="[/foo]"))
     assert snap_compare(app, terminal_size=(110, 50), run_before=told(*events))
+
+
+FAILED_TEST = "shop/test_login.py::test_login FAILED\n1 failed in 0.31s\n[exit code 1]"
+SEQUENCE = "\n".join(f"line {n}" for n in range(1, 40)) + "\n[exit code 0]"
+
+
+@pytest.mark.parametrize("size", [(100, 40), (60, 24)], ids=["wide", "narrow"])
+def test_commands_of_the_person(snap_compare: Compare, size: tuple[int, int]) -> None:
+    app = ChatApp(
+        turns=[
+            *HISTORY[:1],
+            person_command(5, "p1", "pytest -q shop"),
+            result_turn(6, "p1", "person_command", FAILED_TEST, {"exit_code": 1, "duration_ms": 310}),
+            person_command(7, "p2", "seq -f 'line %g' 39"),
+            result_turn(8, "p2", "person_command", SEQUENCE, {"exit_code": 0, "duration_ms": 20}),
+        ],
+        session=session_record(),
+    )
+    events = (
+        TurnStored(person_command(9, "p3", "npm run build")),
+        ExchangeStarted(3),
+        ToolRunning("p3"),
+        CommandOutput("p3", "> build\n[1/3] compiling…\n"),
+    )
+    assert snap_compare(app, terminal_size=size, run_before=told(*events, keys=("!", "g", "i", "t")))
 
 
 def with_a_full_state() -> ChatApp:
