@@ -96,7 +96,8 @@ class ToolFinished:
 
     call_id: str
     turn: Turn
-    duration_ms: int
+    duration_ms: int | None
+    """None where nobody measured it: another loom ran it."""
 
 
 @dataclass(frozen=True, slots=True)

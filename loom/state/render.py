@@ -46,7 +46,7 @@ _LEAVES: tuple[tuple[str, int], ...] = (
 _LEAVES_LAST: tuple[tuple[str, int], ...] = (("constraints", 0), ("pins", 0))
 
 
-_BEGUN = "paths in earlier turns may mean files there; tools work in the workspace"
+_BEGUN = "instructions and earlier turns may name paths there; tools work in the workspace"
 
 
 @dataclass(frozen=True, slots=True)

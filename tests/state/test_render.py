@@ -42,7 +42,7 @@ def test_a_session_that_was_begun_elsewhere_says_where() -> None:
     line = SessionLine("k3f9", "/home/ada/here", "anthropic:claude", 47, 124_500, "/home/ada/there")
     session = yaml.safe_load(to_yaml(SessionState(), line))["session"]
     assert session["workspace"] == "/home/ada/here"
-    assert session["begun_in"].startswith("/home/ada/there (paths in earlier turns")
+    assert session["begun_in"].startswith("/home/ada/there (instructions and earlier turns may name paths there")
 
 
 def test_an_empty_session_still_says_every_section() -> None:

@@ -14,11 +14,13 @@ import subprocess
 import sys
 import termios
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from loom.tui.widgets.key_guard import QUIET_SECONDS
 from tests.support.signals import hear_signals
 
 PATIENCE = 120.0
@@ -157,6 +159,11 @@ class PtyProgram:
     def _seconds(self) -> int:
         counted = re.findall(r"(\d+) s · Esc", self.drawn[-20_000:])
         return int(counted[-1]) if counted else -1
+
+    def answer(self, key: str) -> None:
+        """Answer a dialog that is on the screen, once the keyboard was quiet for as long as it wants."""
+        time.sleep(2 * QUIET_SECONDS)
+        self.press(key)
 
     def say_yes(self) -> None:
         """Answer the question that is on the screen."""

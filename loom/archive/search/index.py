@@ -11,9 +11,10 @@ from loom.archive.forgiving import forgiving
 from loom.archive.migrations import statements
 from loom.archive.search.document import COLUMNS, FINDABLE, PART_MARK, Entry, TurnRow, entry_of, place_of
 from loom.archive.search.marks import ROLES, role_facet
+from loom.archive.search.words import without_lines
 from loom.archive.transactions import transaction
 
-VERSION = 6
+VERSION = 7
 """Raised whenever words.py, stems.py, marks.py or document.py give other terms: the index is then made anew."""
 
 BATCH_TURNS = 32
@@ -191,7 +192,7 @@ def _write(connection: sqlite3.Connection, entries: list[tuple[TurnRow, Entry]])
             "INSERT INTO search_terms (rowid, words, parts, names, facets) VALUES (?, ?, ?, ?, ?)",
             (place, *_columns(entry)),
         )
-        for name in entry.terms.names:
+        for name in without_lines(entry.terms.names):
             _add_name(connection, name)
 
 
@@ -243,7 +244,7 @@ def forget(connection: sqlite3.Connection, session_id: str) -> None:
             " VALUES ('delete', ?, ?, ?, ?, ?)",
             (entry.place, *_columns(entry)),
         )
-        names.update(entry.terms.names)
+        names.update(without_lines(entry.terms.names))
     connection.execute(
         "DELETE FROM search_marks WHERE place BETWEEN ? AND ?", (place_of(key, 0), place_of(key + 1, 0) - 1)
     )

@@ -1,0 +1,48 @@
+"""Two looms on two terminals: one is stopped by the kernel, its session is taken over, and it wakes up."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from loom.archive.check import check
+from tests.support.checkout import make_checkout
+from tests.support.pty_program import PtyProgram, environment_for
+
+WORDS = "read README.md"
+TAKEN = "took this session over"
+
+
+def test_a_loom_that_wakes_up_is_told_and_goes_on_in_a_fork(tmp_path: Path) -> None:
+    home, workspace = tmp_path / "home", make_checkout(tmp_path / "checkout")
+    environment = environment_for(home, LOOM_MODEL="offline")
+    arguments = ["cowork", "-w", str(workspace)]
+    with PtyProgram(arguments, environment) as one:
+        one.ready()
+        one.say(WORDS)
+        one.until("T5")
+        one.send(signal.SIGSTOP)
+        with PtyProgram([*arguments, "--resume", "0"], environment) as other:
+            other.until("is open in another loom")
+            before = len(other.drawn)
+            other.answer("t")
+            # The composer is drawn again when the question is gone; the turn number says that the session is there.
+            other.until("T5", after=before)
+            before = len(other.drawn)
+            other.say("find def")
+            other.until("T10", after=before)
+            one.send(signal.SIGCONT)
+            one.until(TAKEN)
+            one.press("half a thought\x14")
+            one.until("fork and go on")
+            seen = len(one.drawn)
+            one.answer("f")
+            one.until("Forked from", after=seen)
+            one.until("half a thought", after=one.drawn.index("Forked from", seen))
+            one.press("\x11")
+            assert one.wait() == 0
+            other.press("\x11")
+            assert other.wait() == 0
+    assert check(home / "archive.db").sound
+    kept = [path.read_text() for path in (home / "unsent").glob("*.txt")]
+    assert kept == ["half a thought"]
