@@ -81,7 +81,7 @@ class Answering:
         mine = asyncio.current_task()
         try:
             await _stop_counting(before)
-            engine, changed = await self._make_ready()
+            engine = await self._make_ready()
         except LoomError as error:
             problem = error
         except Exception as error:  # noqa: BLE001 - without a model the session can still be read, and closed
@@ -90,28 +90,27 @@ class Answering:
         else:
             # If another model was chosen meanwhile: an exchange must not begin with this one and end without it.
             if self._preparing is mine:
-                self._take(engine, changed)
+                self._take(engine)
             return
         if self._preparing is mine:
             self.problem = problem
             self._listener(Notice("error", str(problem)))
 
-    async def _make_ready(self) -> tuple[Engine, tuple[str, ...]]:
-        """An engine with the window as the archive has it, and which of the project's files changed."""
+    async def _make_ready(self) -> Engine:
+        """An engine with memory and instructions as the files have them, and the window as the archive has it."""
         engine, refreshed = await asyncio.gather(asyncio.to_thread(self._build), self._beside.refresh())
         await engine.learn_scale()
-        changed = self._take_beside(engine, refreshed)
+        if changed := self._take_beside(engine, refreshed):
+            self._listener(Notice("information", changed_words(changed)))
         if self._record.id is not None:
             await self._load(engine, self._record.id)
-        return engine, changed
+        return engine
 
-    def _take(self, engine: Engine, changed: tuple[str, ...]) -> None:
+    def _take(self, engine: Engine) -> None:
         self.engine = engine
         self.choice = engine.choice
         if self.choice.note:
             self._listener(Notice("information", self.choice.note))
-        if changed:
-            self._listener(Notice("information", changed_words(changed)))
         self.measure()
         self._ready()
 
