@@ -7,20 +7,21 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from loom.archive.database import connect
 from loom.archive.migrations import prepare
 from loom.archive.search import postings
-from loom.archive.search.document import Entry, TurnRow, entry_of, key_of, turn_of
+from loom.archive.search.document import Entry, TurnRow, entry_of, key_of, place_of, turn_of
 from loom.archive.search.evidence import Evidence, Match
 from loom.archive.search.index import index_batch
 from loom.archive.search.lookup import search
 from loom.archive.search.pool import pool_of
 from loom.archive.search.postings import Postings
 from loom.archive.search.request import Request
-from loom.archive.search.scope import MAX_RANGES, Scope
+from loom.archive.search.scope import Scope
 from loom.archive.search.tail import Tail, TailCache, read_tail
 from loom.archive.workspaces import Workspace
 
@@ -28,6 +29,8 @@ SESSIONS = 40
 TURNS = 60
 """Of each session."""
 WORKSPACES = 2
+MAX_RANGES = 16
+"""Fewer than the stretches of a workspace."""
 
 
 def add(connection: sqlite3.Connection, session: int, number: int, text: str, *, role: str = "user") -> None:
@@ -79,8 +82,10 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def connection(archive: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
-    for name, value in {"BUDGET": 120, "FIRST": 30, "LEAST_FIRST": 30, "SUPPLEMENT": 40, "MAX_NAMED": 40}.items():
+    limits = {"BUDGET": 120, "FIRST": 30, "LEAST_FIRST": 30, "SUPPLEMENT": 40, "MAX_NAMED": 40, "PROBE": 30}
+    for name, value in limits.items():
         monkeypatch.setattr(postings, name, value)
+    monkeypatch.setattr("loom.archive.search.scope.MAX_RANGES", MAX_RANGES)
     with closing(connect(archive)) as opened:
         yield opened
 
@@ -89,6 +94,20 @@ def first(connection: sqlite3.Connection, query: str, **given: str) -> tuple[str
     page = search(connection, Request(query, **given), lambda: None)  # type: ignore[arg-type]
     assert page.searched_turns
     return page.hits[0].session_id, page.hits[0].turn_number
+
+
+@pytest.mark.parametrize("given", [{}, {"workspace": Workspace("/w1", None)}, {"session_id": "s001"}], ids=str)
+def test_the_turns_of_a_rare_word_are_known_and_a_common_one_is_not_read_through(
+    connection: sqlite3.Connection, given: dict[str, Any]
+) -> None:
+    scope = Scope(connection, **{"session_id": None, "workspace": None, "named": None, **given})
+    found = Postings(connection, scope, Tail())
+    assert found.rare_places("words", "zulu", 5) == {place_of(2, 7)}
+    assert found.rare_places("words", "nowhere", 5) == set()
+    assert found.rare_places("words", "error", 5) is None
+    rows = connection.execute("SELECT rowid FROM search_terms WHERE search_terms MATCH 'words : error'").fetchall()
+    within = {place for (place,) in rows if scope.first <= place <= scope.last and scope.holds(place)}
+    assert found.rare_places("words", "error", 10_000) == within
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,18 @@ class Postings:
             return known.places
         return self._newest(_match(column, term), limit) | set(self._tail.places(column, term))
 
+    def rare_places(self, column: Column, term: str, most: int) -> set[int] | None:
+        """The turns in scope that have a term; None if they are, or by the newest of them seem to be, more than
+        `most`."""
+        rows = self._rows(_match(column, term))
+        found = list(islice(rows, min(LEAST_FIRST, most + 1)))
+        if len(found) == LEAST_FIRST and self._estimate(found, whole=False) <= most:
+            found += islice(rows, most + 1 - len(found))
+        elif len(found) == LEAST_FIRST:
+            return None
+        places = {*found, *self._tail.places(column, term)}
+        return places if len(places) <= most else None
+
     def turns_with(self, term: str) -> int:
         """About how many turns in scope have a word, alone or within an identifier: more than `places` gives where
         the word is common."""
@@ -244,7 +256,7 @@ class Postings:
         common = sorted(
             ((found.turns, column, term) for (column, term), found in self._found.items() if not found.whole)
         )
-        if not common or (self._has_enough() and not self._narrow):
+        if not common or (self._has_enough() and not (self._narrow or self._excluded)):
             return
         for _, column, term in common[:MAX_SUPPLEMENTED]:
             self._found[column, term].places |= self._beside(_match(column, term), SUPPLEMENT)

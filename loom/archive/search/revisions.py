@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from loom.archive.records import Revision, SearchHit
 from loom.archive.search.document import COLUMNS, TurnRow, place_of, seconds, turn_of
@@ -75,7 +77,7 @@ def revisions_of(
         place = place_of(key, hit.turn_number)
         rare = subject.rare_terms(hit.snippet)
         settled = hit.role == "user" and reading.settles(hit.content)
-        for later in subject.later_messages(rare, place, seconds(hit.created_at)):
+        for later in subject.later_messages(rare, place, seconds(hit.created_at), settled=settled):
             passage = next(
                 (text for text in reader.passages(later) if subject.is_same(rare, text, settled=settled)), None
             )
@@ -92,22 +94,37 @@ class _Subject:
         self._postings = postings
         self._asked = asked
         self._most = min(max(RARE_TURNS, int(postings.turns * RARE)), MOST_RARE)
-        self._places: dict[str, set[int]] = {}
+        self._places: dict[str, set[int] | None] = {}
 
     def rare_terms(self, text: str) -> Mapping[str, set[int]]:
         terms = sorted(_terms(text), key=lambda term: (term not in self._asked, -len(term), term))[:MOST_TERMS]
-        return {term: places for term in terms if 0 < len(places := self._where(term)) <= self._most}
+        return {term: places for term in terms if (places := self._where(term))}
 
-    def _where(self, term: str) -> set[int]:
+    def _where(self, term: str) -> set[int] | None:
+        """The turns with a term; None if it is not rare."""
         if term not in self._places:
-            columns: tuple[Column, ...] = ("words", "parts", "names")
-            found = (self._postings.places(column, term, self._most + 1) for column in columns)
-            self._places[term] = set[int]().union(*found)
+            self._places[term] = self._read(term)
         return self._places[term]
 
-    def later_messages(self, rare: Mapping[str, set[int]], place: int, at: int) -> list[int]:
-        """Messages of the user behind a turn that have one of its terms, newest first."""
-        likely = set[int]().union(*rare.values())
+    def _read(self, term: str) -> set[int] | None:
+        # What stands in a name is a word as well, by its stem: only what is no stem is a name alone.
+        columns: tuple[Column, ...] = ("words", "parts", "names") if term.isalnum() else ("names",)
+        places: set[int] = set()
+        for column in columns:
+            if places and column == "names":
+                break
+            found = self._postings.rare_places(column, term, self._most)
+            if found is None:
+                return None
+            places |= found
+        return places if len(places) <= self._most else None
+
+    def later_messages(self, rare: Mapping[str, set[int]], place: int, at: int, *, settled: bool) -> list[int]:
+        """Messages of the user behind a turn that have as many of its terms as `is_same` asks for, newest first."""
+        shared = Counter(chain.from_iterable(rare.values()))
+        likely = {other for other, count in shared.items() if count >= LEAST_SHARED}
+        if settled:
+            likely.update(*(rare[term] for term in rare.keys() & self._asked))
         marks = self._postings.marks(other for other in likely if other != place)
         later = [
             other for other, mark in marks.items() if role_of(mark.marks) == "user" and (mark.at, other) > (at, place)
