@@ -12,8 +12,8 @@ T = TypeVar("T")
 
 
 def forgiving(connection: sqlite3.Connection, work: Callable[[], T]) -> T:
-    """What `work` reads with the connection. Where a text is no UTF-8 it is done again, and the bytes that are none
-    come as U+FFFD; `loom check` names their turn.
+    """What `work`, which leaves no transaction open, reads with the connection. Where a text is no UTF-8 it is done
+    again, and the bytes that are none come as U+FFFD; `loom check` names their turn.
 
     From then on the connection reads so. Not from the start: a function of Python's for each text takes longer than
     the rest of reading it.
@@ -23,8 +23,6 @@ def forgiving(connection: sqlite3.Connection, work: Callable[[], T]) -> T:
     except sqlite3.OperationalError as error:
         if not is_undecodable(error):
             raise
-    if connection.in_transaction:
-        connection.execute("ROLLBACK")
     connection.text_factory = _replacing
     return work()
 

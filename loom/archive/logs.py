@@ -17,6 +17,9 @@ _FRAME_HEADER = 24
 _SALTS = slice(16, 24)
 _FRAME_SALTS_AT = 8
 
+_sync = getattr(os, "fdatasync", os.fsync)
+"""macOS has no `fdatasync`."""
+
 
 class Log:
     """The write-ahead log of the database at `path`, as other processes left it too. Only to be used while a
@@ -48,6 +51,11 @@ class Log:
         be called before anybody can."""
         with suppress(OSError):
             self._moved = (os.pread(self._open(), _HEADER, 0), frames)
+
+    def sync(self) -> None:
+        """Wait until the disk has what was written to it: for those that write without waiting, so that the next
+        append need not wait for it. Raises OSError."""
+        _sync(self._open())
 
     def close(self) -> None:
         if self._descriptor is not None:

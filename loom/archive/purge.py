@@ -93,7 +93,7 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
             erased = erase(connection, session_id)
         except (sqlite3.Error, OSError) as error:
             raise _unpurged(error, archive) from error
-        hindrance, shared = _clean(connection, archive, samples, progress, anew=bool(erased.damaged))
+        hindrance, shared = _clean(connection, archive, samples, progress, anew=erased.indexed_anew)
     Spool(home / "spool").forget(session_id)
     Unsent(home / "unsent").forget(session_id)
     left: list[Left] = []

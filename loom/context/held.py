@@ -74,7 +74,6 @@ class HeldExchange:
         self._rules = rules
         self._count = count
         self._messages: list[WindowMessage] = []
-        self._calls: dict[str, ToolCallPart] = {}
         self._trimmed: dict[tuple[int, int], ToolReturnPart] = {}
         self._cuts: dict[tuple[str, int, int], Any] = {}
         self._told: dict[int, tuple[Any, UserPromptPart]] = {}
@@ -280,8 +279,6 @@ class HeldExchange:
 
     def _trim(self, held: WindowMessage, edges: Edges) -> ModelMessage:
         message = held.message
-        if isinstance(message, ModelResponse):
-            self._calls |= {p.tool_call_id: p for p in message.parts if isinstance(p, ToolCallPart)}
         looks = [self._as_told(look) for look, _, _ in self._pieces(held, edges)]
         if len(looks) == len(message.parts) and all(map(operator.is_, looks, message.parts)):
             return message
@@ -333,6 +330,14 @@ class HeldExchange:
             known = self._cuts[how, turn, tokens] = make()
         return known
 
+    def _call_of(self, call_id: str, turn: int) -> ToolCallPart | None:
+        """The call that a result answers, whether it is shown or has left: the newest of its id in front of it."""
+        for held in reversed(self._messages):
+            for part, number in _parts(held):
+                if number < turn and isinstance(part, ToolCallPart) and part.tool_call_id == call_id:
+                    return part
+        return None
+
     def _at_level(self, part: ToolReturnPart, turn: int, level: int) -> ToolReturnPart:
         known = self._trimmed.get((turn, level))
         if known is None:
@@ -342,7 +347,7 @@ class HeldExchange:
     def _cut_result(self, part: ToolReturnPart, turn: int, level: int) -> ToolReturnPart:
         if level == 0:
             return previewed(part, turn, self._rules, self._count)
-        call = self._calls.get(part.tool_call_id)
+        call = self._call_of(part.tool_call_id, turn)
         if level == 1:
             short, before = shortened(part, call, turn, self._rules, self._count), self._at_level(part, turn, 0)
         else:

@@ -63,10 +63,15 @@ def recipe_from_json(kept: Mapping[str, Any]) -> Recipe | None:
             rules=TrimRules(int(kept["preview_tokens"]), int(kept["trim_chars"])),
             tokens=int(kept["tokens"]),
             high=int(kept["high"]),
-            factor=float(kept.get("factor", 0.0)),
-            memory_chars=int(kept.get("memory_chars", 0)),
-            project_chars=int(kept.get("project_chars", 0)),
+            factor=_factor(float(kept.get("factor", 0.0))),
+            memory_chars=max(0, int(kept.get("memory_chars", 0))),
+            project_chars=max(0, int(kept.get("project_chars", 0))),
             digest=str(kept.get("digest", "")),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def _factor(kept: float) -> float:
+    """Damage may have left anything there: what is no scale is none."""
+    return kept if 0.0 < kept < 1_000.0 else 0.0

@@ -53,6 +53,7 @@ def replay(manifest: Manifest, turns: Sequence[Turn], summary: Turn | None, coun
     factor = factor or (tokens / ours if ours else 1.0)
     counted = _by_our_count(kept, ours)
     segments = by_segment(counted, factor, tokens)
+    standing = _standing(recipe, messages, texts)
     missing = tuple(_missing(manifest, recipe, turns, summary))
     return SeenRequest(
         request=manifest.request,
@@ -70,8 +71,8 @@ def replay(manifest: Manifest, turns: Sequence[Turn], summary: Turn | None, coun
         segments=segments,
         counted_segments=counted,
         turns=manifest.turns,
-        parts=tuple(_scaled(parts, factor, segments)),
-        standing=_standing(recipe, messages, texts),
+        parts=tuple(_scaled(parts, factor, segments if standing is Standing.SAME else {})),
+        standing=standing,
         missing=missing,
     )
 
@@ -113,7 +114,8 @@ def _by_our_count(kept: Mapping[Segment, int], ours: int) -> dict[Segment, int]:
 
 
 def _scaled(parts: Sequence[SeenPart], factor: float, segments: Mapping[Segment, int]) -> Iterator[SeenPart]:
-    """The parts on the request's scale: what a segment takes, shared out among them."""
+    """The parts on the request's scale: what a segment takes, shared out among them. Of a segment that is not given
+    (something of it may be gone, or longer than it was) each part by itself."""
     found: dict[int, int] = {}
     for segment in {part.segment for part in parts}:
         counts = {at: part.counted for at, part in enumerate(parts) if part.segment is segment}

@@ -79,26 +79,38 @@ class Answering:
     async def _prepare(self, before: Engine | None = None) -> None:
         """`before` is the engine whose place it takes."""
         mine = asyncio.current_task()
-        await _stop_counting(before)
         try:
-            engine, refreshed = await asyncio.gather(asyncio.to_thread(self._build), self._beside.refresh())
-            await engine.learn_scale()
-            changed = self._take_beside(engine, refreshed)
-            if self._record.id is not None:
-                await self._load(engine, self._record.id)
+            await _stop_counting(before)
+            engine = await self._make_ready()
         except LoomError as error:
+            problem = error
+        except Exception as error:  # noqa: BLE001 - without a model the session can still be read, and closed
+            self._bench.log_fault(error)
+            problem = LoomError(f"loom made a mistake with the model: {type(error).__name__}: {error}.")
+        else:
+            # If another model was chosen meanwhile: an exchange must not begin with this one and end without it.
             if self._preparing is mine:
-                self.problem = error
-                self._listener(Notice("error", str(error)))
+                self._take(engine)
             return
-        if self._preparing is not mine:
-            return  # another model was chosen meanwhile: an exchange must not begin with this one and end without it
+        if self._preparing is mine:
+            self.problem = problem
+            self._listener(Notice("error", str(problem)))
+
+    async def _make_ready(self) -> Engine:
+        """An engine with memory and instructions as the files have them, and the window as the archive has it."""
+        engine, refreshed = await asyncio.gather(asyncio.to_thread(self._build), self._beside.refresh())
+        await engine.learn_scale()
+        if changed := self._take_beside(engine, refreshed):
+            self._listener(Notice("information", changed_words(changed)))
+        if self._record.id is not None:
+            await self._load(engine, self._record.id)
+        return engine
+
+    def _take(self, engine: Engine) -> None:
         self.engine = engine
         self.choice = engine.choice
         if self.choice.note:
             self._listener(Notice("information", self.choice.note))
-        if changed:
-            self._listener(Notice("information", changed_words(changed)))
         self.measure()
         self._ready()
 

@@ -126,6 +126,9 @@ class Recorder:
         for turns in _by_message(self.unsaved):
             await self._store.append_turns(session_id, turns)
         self.unsaved = []
+        if self.session_id is not None:
+            # What went there before the session was taken over is not to come into it at the next start.
+            await asyncio.to_thread(self._spool.drop, self.session_id)
 
     def draft(self, exchange: int, streamed: Callable[[], Sequence[NewTurn]]) -> None:
         """Note that more of the answer has streamed; `streamed()` goes to disk within DRAFT_SECONDS."""

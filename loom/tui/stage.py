@@ -119,7 +119,8 @@ class Stage:
             await self._drafts.hand_on(session_id, words)
             await self.open(bench, OpenSession(session_id))
         except BaseException:
-            chat.restore_draft(words)
+            if self.chat is chat:
+                chat.restore_draft(words)
             raise
 
     async def open(self, bench: Workbench, target: Target) -> bool:

@@ -7,6 +7,7 @@ import stat
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from loom.archive.backups import (
     create_backup,
     known_backups,
 )
-from loom.archive.database import connect
+from loom.archive.database import ArchiveConnection, connect
 
 
 async def test_a_backup_has_what_is_only_in_the_log(store: ConversationStore, session: str, tmp_path: Path) -> None:
@@ -42,6 +43,26 @@ async def test_a_backup_can_be_put_in_the_archives_place(
     restored = await ConversationStore.open(copy)
     assert await restored.append_turn(session, "assistant", "goes on") == 2
     await restored.close()
+
+
+class _Forgetful(ArchiveConnection):
+    """Copies the archive without its newest turn, and says nothing."""
+
+    def backup(self, target: sqlite3.Connection, **options: Any) -> None:  # type: ignore[override]
+        super().backup(target, **options)
+        target.execute("DROP TRIGGER turns_are_never_deleted")
+        target.execute("DELETE FROM conversation_turns WHERE id = (SELECT max(id) FROM conversation_turns)")
+
+
+async def test_a_copy_that_lacks_a_turn_is_no_backup(store: ConversationStore, session: str, tmp_path: Path) -> None:
+    await store.append_turn(session, "user", "kept")
+    await store.append_turn(session, "user", "forgotten")
+    with (
+        closing(sqlite3.connect(store.path, isolation_level=None, factory=_Forgetful)) as connection,
+        pytest.raises(WriteFailed, match="its sessions end elsewhere"),
+    ):
+        back_up(connection, tmp_path / "b" / "copy.db")
+    assert list((tmp_path / "b").iterdir()) == []
 
 
 async def test_a_second_backup_gets_its_own_name(store: ConversationStore, session: str, tmp_path: Path) -> None:

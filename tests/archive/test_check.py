@@ -136,6 +136,32 @@ async def test_files_that_others_can_read_are_named(archive_path: Path) -> None:
     assert f"chmod 600 {backups / 'old.db'}" in said
 
 
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o610])
+async def test_a_single_right_of_others_is_named(archive_path: Path, mode: int) -> None:
+    await _filled(archive_path)
+    archive_path.chmod(mode)
+    (finding,) = check(archive_path).findings
+    assert (finding.part, finding.todo) == ("permissions", f"chmod 600 {archive_path}")
+
+
+async def test_a_count_of_exchanges_that_is_not_that_of_the_turns_is_noticed(archive_path: Path) -> None:
+    reference = await _filled(archive_path)
+    with closing(connect(archive_path)) as connection:
+        connection.execute("UPDATE cowork_sessions SET exchange_count = exchange_count + 1")
+    (finding,) = check(archive_path).findings
+    assert finding.part == "numbering"
+    assert f"Session {reference} should have 21 exchanges and has 20." in finding.what
+
+
+async def test_an_index_that_is_ahead_of_the_turns_is_noticed(archive_path: Path) -> None:
+    await _filled(archive_path)
+    reindex(archive_path)
+    with closing(connect(archive_path)) as connection:
+        connection.execute("UPDATE search_progress SET watermark = watermark + 1")
+    (finding,) = check(archive_path).findings
+    assert finding.part == "index" and "turns that never were" in finding.what
+
+
 async def test_little_space_is_told(archive_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await _filled(archive_path)
     real = shutil.disk_usage(archive_path.parent)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from loom.archive import ConversationStore, GuardedFile, NewTurn
+from loom.archive import ConversationStore, GuardedFile, NewTurn, logs
 from loom.archive.appends import Appender
 from loom.archive.checkpoints import checkpoint
 from loom.archive.database import connect
@@ -73,3 +75,23 @@ async def test_nothing_else_may_open_it_meanwhile(store: ConversationStore, sess
     with pytest.raises(GuardedFile):
         store.path.with_name("archive.db-wal").read_bytes()
     log.close()
+
+
+async def test_what_the_indexer_has_written_is_not_left_to_the_next_append(
+    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[int, str]] = []
+    sync = logs._sync
+
+    def note(descriptor: int) -> None:
+        with closing(connect(store.path)) as other:
+            # Nobody is kept outside meanwhile.
+            other.execute("BEGIN IMMEDIATE")
+            other.execute("ROLLBACK")
+        synced.append((os.fstat(descriptor).st_ino, threading.current_thread().name))
+        sync(descriptor)
+
+    monkeypatch.setattr(logs, "_sync", note)
+    await store.append_turn(session, "user", "an owl")
+    assert await (await store._finder._engine()).settle()
+    assert (store.path.with_name(f"{store.path.name}-wal").stat().st_ino, "loom-index") in synced

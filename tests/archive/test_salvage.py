@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,7 +23,7 @@ from loom.archive import (
 )
 from loom.archive.check import check
 from loom.archive.salvage import recover
-from tests.support.damage import copy_file, find_bytes
+from tests.support.damage import copy_file, find_bytes, overwrite
 
 TURNS = 200
 
@@ -238,3 +240,46 @@ async def test_nothing_is_overwritten(damaged: tuple[Path, str], tmp_path: Path)
     assert (tmp_path / "new.db").read_text() == "mine"
     with pytest.raises(ArchiveUnavailable):
         recover(tmp_path / "none.db", tmp_path / "other.db")
+
+
+_RECOVER = """
+import resource, signal, sys
+from pathlib import Path
+from loom.archive import WriteFailed
+from loom.archive.salvage import recover
+
+damaged, target = map(Path, sys.argv[1:])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+def fill(event, arguments):
+    # As soon as turns are written: a disk that takes the empty archive, and not what is to be in it.
+    if event == "sqlite3.connect" and f"/{target.name}?" in str(arguments[0]):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (250_000, 250_000))
+
+sys.addaudithook(fill)
+try:
+    recover(damaged, target)
+except WriteFailed as error:
+    print(error.what)
+"""
+
+
+def test_a_disk_that_fills_up_meanwhile_leaves_nothing_half_written(damaged: tuple[Path, str], tmp_path: Path) -> None:
+    target = tmp_path / "new" / "archive.db"
+    target.parent.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", _RECOVER, str(damaged[0]), str(target)], capture_output=True, text=True, check=False
+    )
+    assert "nothing was stored" in done.stdout, done
+    assert list(target.parent.iterdir()) == []
+
+
+async def test_a_number_that_no_turn_can_have_is_damage(damaged: tuple[Path, str], tmp_path: Path) -> None:
+    copy, session = damaged
+    # The row of the last turn: its number, 200, its exchange, 100, and its role stand behind the session's id.
+    place = find_bytes(copy, session.encode() + b"\x00\xc8\x64assistant")
+    overwrite(copy, place + len(session), b"\x7f\xff")
+    recovered = recover(copy, tmp_path / "recovered.db")
+    (loss,) = recovered.losses
+    assert (loss.lost, loss.altered) == ((TURNS,), ())
+    assert recovered.turns == TURNS - 1 + 10

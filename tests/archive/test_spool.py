@@ -106,3 +106,32 @@ def test_a_purge_takes_every_file_of_the_session(tmp_path: Path) -> None:
     spool.put("other", [CALL])
     Spool(tmp_path / "spool").forget("s")
     assert [file.name.split("-")[0] for file in (tmp_path / "spool").iterdir()] == ["other"]
+
+
+HALF = """
+import resource, signal, sys
+from pathlib import Path
+from loom.archive import NewTurn, WriteFailed
+from loom.archive.spool import Spool
+
+spool = Spool(Path(sys.argv[1]))
+spool.put("s", [NewTurn(role="user", content="before")])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+_, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+try:
+    spool.put("s", [NewTurn(role="user", content="half " * 1_000)])
+except WriteFailed as error:
+    print(error.what)
+resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+spool.put("s", [NewTurn(role="user", content="behind")])
+"""
+
+
+def test_a_disk_that_fills_up_in_the_middle_of_a_line_spoils_none_behind_it(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HALF, str(tmp_path / "spool")], capture_output=True, text=True, check=True
+    )
+    assert "in memory only" in done.stdout
+    (found,) = Spool(tmp_path / "spool").waiting()
+    assert ([turn.content for turn in found.turns], found.unreadable) == (["before", "behind"], 0)

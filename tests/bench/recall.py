@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from loom.archive import ConversationStore, NewTurn
+from loom.archive.reindex import reindex
 from loom.archive.search.stopwords import STOP_STEMS
 
 DEPTH = 10
@@ -168,7 +169,8 @@ async def measure(data: dict[str, Any], *, misses: bool, alone: bool, categories
         if not alone:
             for name, search in baselines(store.path, ids, Path(folder)).items():
                 table(await ask_all(data["queries"], search), f"{data['name']}: {name}", categories=categories)
-        await settle(store)
+        # So that the index is measured and not the scan behind it.
+        await asyncio.to_thread(reindex, store.path)
         asked = await ask_all(data["queries"], engine)
         table(asked, f"{data['name']}: loom", categories=True)
         if misses:
@@ -176,14 +178,6 @@ async def measure(data: dict[str, Any], *, misses: bool, alone: bool, categories
                 if one.score.recall_10 < 1:
                     print(f"    {one.query['category']}: {one.query['query'][:100]!r} wants {one.query['evidence']}")
         await store.close()
-
-
-async def settle(store: ConversationStore) -> None:
-    """Waits until the index has everything, so that the index is measured and not the scan behind it."""
-    with closing(sqlite3.connect(store.path)) as archive:
-        newest = archive.execute("SELECT max(id) FROM conversation_turns").fetchone()[0]
-        while archive.execute("SELECT max(watermark) FROM search_progress").fetchone()[0] != newest:
-            await asyncio.sleep(0.1)
 
 
 def main() -> None:

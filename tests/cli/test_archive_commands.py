@@ -12,6 +12,7 @@ from loom.archive import ConversationStore
 from loom.archive.database import connect
 from tests.cli.test_main import loom
 from tests.support.damage import find_bytes, overwrite
+from tests.support.pty_program import PtyProgram, environment_for
 
 
 @pytest.fixture
@@ -81,6 +82,19 @@ def test_purge_asks_and_cannot_where_nobody_is(home: Path, tmp_path: Path) -> No
     done = loom("purge", "0", "-w", str(tmp_path), "--yes", home=home)
     assert done.returncode == 0, done
     assert "nothing is left of it" in done.stdout
+    assert find_bytes(home / "archive.db", b"words that were stored") == -1
+
+
+async def test_purge_takes_nothing_but_the_reference_for_a_yes(home: Path, tmp_path: Path) -> None:
+    store = await ConversationStore.open(home / "archive.db")
+    [session] = await store.list_sessions()
+    await store.close()
+    for answer, code in (("y", 1), ("", 1), ("\x04", 1), (session.reference.upper(), 0)):
+        with PtyProgram(["purge", "0", "-w", str(tmp_path)], environment_for(home)) as asked:
+            asked.until(f"Type {session.reference} to purge it:")
+            assert find_bytes(home / "archive.db", b"words that were stored") > 0
+            asked.press(answer if answer == "\x04" else f"{answer}\r")
+            assert asked.wait() == code, answer
     assert find_bytes(home / "archive.db", b"words that were stored") == -1
 
 

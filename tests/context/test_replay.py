@@ -94,6 +94,28 @@ def test_a_manifest_of_an_older_loom_is_read_on_the_same_scale() -> None:
     assert seen.counted_segments == assembly.counted_segments
 
 
+def test_what_is_gone_is_not_counted_to_what_is_there() -> None:
+    rows, window = Rows(), a_window()
+    window.add(rows.exchange_with_output("read it", "x" * 3_000))
+    window.add(rows.exchange_with_output("read it again", "y"))
+    window.add(rows.ask("and?"))
+    kept = manifest(window.assemble(), Fingerprints())
+    seen = replay(kept, in_it(kept, rows)[4:], None, words)
+    assert seen.missing and max(part.tokens for part in seen.parts if part.turn) < 100
+
+
+@given(st.sampled_from([float("nan"), float("inf"), -1.0, 1e300, 0.0]), st.integers(-9, 99))
+def test_a_damaged_recipe_is_no_scale(factor: float, chars: int) -> None:
+    rows, window = Rows(), a_window()
+    window.add(rows.ask("what is this?"))
+    assembly = window.assemble()
+    kept = manifest(assembly, Fingerprints())
+    damaged = replace(kept, recipe=kept.recipe | {"factor": factor, "memory_chars": chars, "project_chars": -chars})
+    seen = replay(damaged, in_it(kept, rows), None, words)
+    assert seen.segments == assembly.segments
+    assert "".join(part.text for part in seen.parts if part.side == "loom") == "{}Be brief."
+
+
 def test_a_report_that_cannot_be_of_this_request_is_no_scale() -> None:
     rows, window = Rows(), a_window()
     window.add(rows.ask("what is this?"))
@@ -108,6 +130,14 @@ def test_a_report_that_cannot_be_of_this_request_is_no_scale() -> None:
 def test_looking_only_at_the_seams_misses_nothing(events: list[tuple[str, int]], size: int) -> None:
     for assembly, _ in play(events, a_window(size), Rows()):
         assert repair(assembly.messages) == assembly.messages
+
+
+def test_a_result_whose_call_has_left_names_it_all_the_same() -> None:
+    rows, fingerprints = Rows(), Fingerprints()
+    events = [*[("ask", 1)] * 6, ("run", 1), ("call", 1), ("answer", 8_464), ("result", 2_454)]
+    for assembly, _ in play(events, a_window(2_200), rows):
+        kept = manifest(assembly, fingerprints)
+        assert replay(kept, in_it(kept, rows), None, words).standing is Standing.SAME
 
 
 def test_another_text_in_a_turn_is_told_from_the_one_that_was_sent() -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from loom.config import Settings
+from loom.context.tokens import TokenCounter
+from loom.cowork.events import Notice
 from loom.cowork.session import CoworkSession
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
+from loom.models.choosing import choose_model
 from tests.cowork.conftest import Start, chat
 from tests.support.listening import Listening
 from tests.support.provider import Gate, Reply, ScriptedProvider, Text
@@ -71,3 +76,35 @@ async def test_the_session_is_listed_under_the_new_one(
     await talk.session.set_model("offline")
     [listed] = await bench.store.list_sessions()
     assert listed.model_name == "offline"
+
+
+class Unreadable(TokenCounter):
+    """Of an installation that has lost its vocabulary."""
+
+    def load(self) -> None:
+        raise FileNotFoundError(2, "No such file or directory", "o200k.xz")
+
+
+async def test_a_fault_while_it_is_made_ready_is_said_and_the_session_can_be_closed(
+    start: Start, bench: Workbench
+) -> None:
+    talk = await start()
+    await talk.say("list .")
+    session_id = talk.session.session_id
+    await talk.session.close()
+    heard = Listening()
+    broken = CoworkSession(
+        replace(bench, counter=Unreadable()),
+        bench.locations.home,
+        choose_model("offline", Settings()),
+        listener=heard.take,
+    )
+    await broken.resume(session_id or "")
+    await broken.prepare()
+    assert "FileNotFoundError" in str(broken.problem) and heard.of(Notice)[-1].severity == "error"
+    assert "FileNotFoundError" in bench.locations.log.read_text()
+    first, *_ = await broken.transcript()
+    assert first.content == "list ."
+    await broken.close()
+    again = await start(resume=session_id)
+    assert again.session.problem is None, "the lease was given up"

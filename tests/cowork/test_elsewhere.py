@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from loom.archive import ConversationStore
+from loom.archive import ConversationStore, NewTurn
 from loom.archive.records import TurnStatus
 from loom.config import Settings
+from loom.cowork.elsewhere import Claim
 from loom.cowork.events import (
     ExchangeEnded,
     Outcome,
@@ -19,6 +20,7 @@ from loom.cowork.events import (
     ToolFinished,
     TurnStored,
 )
+from loom.cowork.recorder import Recorder
 from loom.cowork.session import CoworkSession, LostSession
 from loom.cowork.workbench import Workbench
 from loom.models.choosing import choose_model
@@ -92,6 +94,23 @@ async def test_what_could_not_be_stored_never_gets_behind_what_the_other_wrote(
     await other.close()
     again = await start(resume=lost)
     assert "Too late " not in [turn.content for turn in await again.session.transcript()]
+
+
+async def test_what_goes_along_with_a_fork_is_not_left_for_the_session_that_was_lost(
+    bench: Workbench, start: Start
+) -> None:
+    talk = await start()
+    await talk.say("read README.md")
+    lost = talk.session.session_id
+    assert lost is not None
+    recorder = Recorder(bench.store, bench.spool, Listening().take, Claim(bench.store, lambda: None))
+    recorder.session_id = lost
+    recorder.unsaved = bench.spool.put(lost, [NewTurn(role="assistant", content="kept on the disk")])
+    assert list(bench.locations.spool.iterdir())
+    forked = await bench.store.fork_session(lost)
+    await recorder.move(forked)
+    assert not recorder.unsaved and not list(bench.locations.spool.iterdir())
+    assert (await bench.store.get_range(forked, 1, 99))[-1].content == "kept on the disk"
 
 
 async def test_closing_one_that_was_lost_gives_up_nothing_that_was_taken_back(start: Start, bench: Workbench) -> None:

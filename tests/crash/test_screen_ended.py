@@ -8,11 +8,13 @@ import signal
 import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from loom.archive import ConversationStore
+from loom.archive.database import connect
 from loom.archive.records import Session, Turn, TurnStatus
 from loom.archive.unsent import Unsent
 from tests.support.checkout import make_checkout
@@ -165,3 +167,24 @@ async def test_a_signal_in_the_middle_of_the_start_is_honoured(place: Place) -> 
         loom.send(signal.SIGTERM)
         assert loom.wait() == 128 + signal.SIGTERM
         assert loom.modes_now == loom.modes
+
+
+async def test_what_no_disk_took_is_printed_where_it_can_be_copied(place: Place) -> None:
+    with place.loom() as loom:
+        loom.ready()
+        loom.say("count to 3")
+        loom.until("1, 2, 3")
+        # The spool's folder is a file, and the archive refuses every turn: as on a disk that is full.
+        (place.home / "spool").write_text("")
+        with closing(connect(place.home / "archive.db")) as other:
+            other.execute(
+                "CREATE TRIGGER full BEFORE INSERT ON conversation_turns BEGIN SELECT RAISE(ABORT, 'full'); END"
+            )
+        loom.say("the words that nobody takes")
+        loom.until("Not saved")
+        shown = len(loom.drawn)
+        loom.send(signal.SIGTERM)
+        assert loom.wait() == 128 + signal.SIGTERM
+        loom.until("could be stored nowhere", after=shown)
+        loom.until("the words that nobody takes", after=loom.drawn.rindex("could be stored nowhere"))
+        loom.until("resume with: loom cowork", after=shown)

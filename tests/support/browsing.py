@@ -57,14 +57,18 @@ def alone(screen: Screen[Any]) -> Alone:
     return Alone(make)
 
 
+PATIENCE = 60.0
+"""Seconds after which a test that waits is wrong; never how long anything should take."""
+
+
 async def until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
     """Wait for a condition; an AssertionError when it never comes."""
-    for _ in range(1_000):
-        await pilot.pause()
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("waited in vain")
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not condition():
+                await pilot.pause()
+    except TimeoutError:
+        raise AssertionError("waited in vain") from None
 
 
 def steady(pilot: Pilot[Any]) -> None:

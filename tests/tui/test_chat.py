@@ -101,7 +101,7 @@ async def test_esc_gives_back_what_was_queued_instead_of_sending_it(app: ChatApp
 
 
 async def test_what_is_said_in_passing_covers_nothing_and_is_said_once(app: ChatApp) -> None:
-    async with app.run_test(size=(60, 20)) as pilot:
+    async with app.run_test(size=(60, 20), notifications=True) as pilot:
         for _ in range(3):
             app.chat.say("Something to know. [/foo] [@click=app.quit]x")
         line = app.chat.query_one(SaidLine)

@@ -115,7 +115,8 @@ class Indexer(threading.Thread):
         if int(pragma(connection, "user_version")) > len(MIGRATIONS):
             connection.close()
             raise ArchiveError("A newer loom keeps the index of this archive.")
-        # A batch that a power cut takes is indexed again: only the turns themselves need waiting for the disk.
+        # A batch that a power cut takes is indexed again: nobody waits for the disk while it is written. The wait comes
+        # behind it, where it keeps no writer outside.
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
 
@@ -125,6 +126,7 @@ class Indexer(threading.Thread):
             self._damaged = False
         begun = time.monotonic()
         while not self._stopped.is_set() and index_batch(connection):
+            self._log.sync()
             self._pause(connection, begun)
             begun = time.monotonic()
 
@@ -133,6 +135,7 @@ class Indexer(threading.Thread):
         for merge in scattered(connection):
             begun = time.monotonic()
             while not self._is_wanted(connection, seen) and merge_some(connection, merge):
+                self._log.sync()
                 self._pause(connection, begun)
                 begun = time.monotonic()
 

@@ -90,7 +90,7 @@ class FramedScreen(Screen[None]):
     def show_state(self) -> None:
         panel = self.query_one(StatePanel)
         if self.service is not None and panel.display:
-            panel.show_state(self.service.state, self.service.state_yaml())
+            panel.show_state(self.service.state)
 
     @property
     def waiting(self) -> tuple[str, ...]:

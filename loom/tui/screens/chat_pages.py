@@ -13,7 +13,7 @@ from loom.tui.widgets.fold import WholeText
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.pinnable import PinWanted
 from loom.tui.widgets.receipt import LeftWanted
-from loom.tui.widgets.state_panel import StatePanel
+from loom.tui.widgets.state_panel import StateList, StatePanel
 from loom.tui.widgets.transcript import Transcript
 
 PAGE = 100
@@ -100,6 +100,12 @@ class PagedScreen(CommandedScreen):
             await self.go_to_turn(event.turn)
         except LoomError as error:
             self.say(str(error), "error")
+
+    @on(StateList.YamlWanted)
+    def _yaml_wanted(self) -> None:
+        if self.service is not None:
+            yaml = self.service.state_yaml()
+            self.app.push_screen(WholeTextScreen("The session state as the model gets it", yaml))
 
     @on(PinWanted)
     @work(group="pin", exit_on_error=False)

@@ -15,7 +15,6 @@ from textual.widgets import Static
 from loom.state import SessionState
 from loom.text import show_line
 from loom.tui.state_rows import StateRow, state_rows
-from loom.tui.widgets.fold import WholeText
 from loom.tui.widgets.line import split_line, turn_label
 from loom.tui.widgets.row_list import RowList
 
@@ -93,19 +92,14 @@ class StatePanel(Vertical):
             super().__init__()
             self.turn = turn
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._yaml = ""
-
     def compose(self) -> ComposeResult:
         yield Static(Content("Session state"), classes="panel-title", markup=False)
         empty = "Nothing yet. What you ask, forbid and decide, and what is changed and run, stands here with its turn."
         yield Static(Content(empty), classes="panel-empty", markup=False)
         yield StateList()
 
-    def show_state(self, state: SessionState, yaml: str) -> None:
-        """Draw this state; `yaml` is what the model gets of it."""
-        self._yaml = yaml
+    def show_state(self, state: SessionState) -> None:
+        """Draw this state."""
         rows, entries = state_rows(state), self.query_one(StateList)
         self.query_one(".panel-empty").display = not rows
         entries.display = bool(rows)
@@ -119,11 +113,6 @@ class StatePanel(Vertical):
             return False
         entries.focus()
         return True
-
-    @on(StateList.YamlWanted)
-    def _show_yaml(self, event: StateList.YamlWanted) -> None:
-        event.stop()
-        self.post_message(WholeText("The session state as the model gets it", self._yaml))
 
     @on(RowList.Chosen)
     def _chosen(self, event: RowList.Chosen) -> None:
