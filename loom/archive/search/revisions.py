@@ -32,7 +32,7 @@ class Reading:
 
 MOST_FOUND = 5
 """Hits whose later fate is looked for, the best ones."""
-MOST_TERMS = 32
+MOST_TERMS = 20
 """Terms of a hit that are looked up; the longest say the most about its subject."""
 MOST_LATER = 100
 """Later turns of one hit that are read, newest first."""
