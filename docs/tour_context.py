@@ -27,7 +27,7 @@ def walk(terminal: Terminal, tour: Tour) -> None:
     tour.step(
         "What the model saw", "`--at T1`: the request that answered T1. `--full` prints every word.", terminal.settle()
     )
-    ask(terminal, "loom context 0 -w checkout --diff 9 10", "same beginning")
+    ask(terminal, "loom context 0 -w checkout --diff 10 11", "same beginning")
     tour.step("What changed", "`--diff A B`: what left, what came, what shrank.", terminal.settle())
 
 

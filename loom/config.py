@@ -54,7 +54,7 @@ class Settings:
     tool_output_preview_tokens: int = _setting(
         4_000,
         "A longer tool output goes into the window as its first and last lines, in a small window already one above a "
-        "thirtieth of it; 0 disables.",
+        "thirtieth of what `output_reserve` leaves of it; 0 disables.",
         low=0,
     )
     tool_output_trim_chars: int = _setting(

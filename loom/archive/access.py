@@ -13,6 +13,7 @@ from loom.archive.checkpoints import Checkpoints, Moved, checkpoint
 from loom.archive.database import CLOSING_PATIENCE, WRITING_PATIENCE
 from loom.archive.errors import ArchiveUnavailable, WriteFailed
 from loom.archive.faults import unreadable, unwritable
+from loom.archive.forgiving import forgiving
 from loom.archive.hops import Hops, unbroken
 from loom.archive.logs import Log
 from loom.archive.migrations import prepare
@@ -81,7 +82,7 @@ class Access:
         if self._reader is None:
             raise ArchiveUnavailable("The archive is not open.")
         try:
-            return await self._reader.begin(work)
+            return await self._reader.begin(lambda connection: forgiving(connection, lambda: work(connection)))
         except sqlite3.Error as error:
             raise unreadable(error, self.path) from error
 

@@ -10,6 +10,8 @@ from loom.archive.errors import ArchiveDamaged, ArchiveError, ArchiveUnavailable
 
 RECOVER = "Keep the file as it is; `loom check` says what is wrong and `loom recover` saves what can be saved."
 
+_UNDECODABLE = "a text in it is no UTF-8"
+
 _NO_ROOM = 1_000_000
 """With fewer bytes free than this, an error at the log's index means that it found no room."""
 
@@ -65,8 +67,15 @@ _WRITING = {
 }
 
 
+def is_undecodable(error: sqlite3.Error) -> bool:
+    """Whether a text in the archive is no UTF-8. The error has no code of its own, and quotes the text."""
+    return isinstance(error, sqlite3.OperationalError) and str(error).startswith("Could not decode to UTF-8")
+
+
 def unreadable(error: sqlite3.Error, path: Path) -> ArchiveError:
     """The error of an archive that could not be opened or read, in words."""
+    if is_undecodable(error):
+        return ArchiveDamaged(f"The archive {path} is damaged ({_UNDECODABLE}).", RECOVER)
     code = _primary(error, path)
     if code == sqlite3.SQLITE_NOTADB:
         return NotAnArchive(
@@ -81,6 +90,8 @@ def unreadable(error: sqlite3.Error, path: Path) -> ArchiveError:
 
 def unwritable(error: sqlite3.Error, path: Path) -> ArchiveError:
     """The error of a write that stored nothing, in words."""
+    if is_undecodable(error):
+        return WriteFailed(f"The archive {path} is damaged ({_UNDECODABLE}): nothing was stored.", RECOVER)
     code = _primary(error, path)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return WriteFailed(f"The archive {path} is damaged ({error}): nothing was stored.", RECOVER)

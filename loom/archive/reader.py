@@ -215,7 +215,7 @@ class ArchiveReader:
     async def find_tools(
         self, *, session_id: str | None = None, workspace: Path | str | None = None
     ) -> tuple[str, ...]:
-        """The tools that have a result in the scope, those used most first."""
+        """The tools that were called in the scope, those used most first."""
         from loom.archive.search.values import tools_in  # imports all of search
 
         place = None if workspace is None else await self._identify(workspace)

@@ -1,4 +1,5 @@
-"""Receipts: the line that says which turns left the window. Nothing ever leaves the archive."""
+"""Receipts: the line that says which turns left the window, and the one for those that are only shown shorter since.
+Nothing ever leaves the archive."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ class Window:
         if leave_to:
             fitting.let_history_go(leave_to)
         cut = fitting.fit()
-        if self._contents.edges.left_to > before.left_to:
+        if (self._contents.edges.left_to, self._contents.edges.back) != (before.left_to, before.back):
             self._contents.forget_restored()
         receipt = self._receipt(before)
         shortening = self._shortening(before) if receipt is None else None
@@ -241,8 +241,8 @@ class Window:
     @property
     def overflow(self) -> str:
         """Why something that a person put back has to go again now, in words for them; empty if it need not."""
-        now, used = self._limits(), self._used()
-        if not now.kept or used <= now.marks.full:
+        now = self._limits()
+        if not now.kept or (used := self._used()) <= now.marks.full:
             return ""
         return (
             f"What was put back into the window does not fit any longer: with it, the next request takes {used:,} of "

@@ -59,20 +59,27 @@ class Answering:
         """Why there is no engine (a model that cannot be used); None when all is well."""
 
     async def prepare(self) -> None:
-        """Build the engine (a second or so, in a thread) and load the window. Once for each model.
+        """Build the engine (a second or so, in a thread) and load the window. Once for each model; if another is chosen
+        meanwhile, that one's is waited for.
 
         Never raises: what is wrong with the model is in `problem`, and a Notice says it.
         """
         if self._preparing is None:
             self._preparing = asyncio.ensure_future(self._prepare())
-        await asyncio.shield(self._preparing)
+        await self.prepared()
 
     async def prepared(self) -> None:
         """Wait until no engine is being built."""
-        if self._preparing is not None:
-            await asyncio.shield(self._preparing)
+        awaited = None
+        while self._preparing is not awaited:
+            awaited = self._preparing
+            if awaited is not None:
+                await asyncio.shield(awaited)
 
-    async def _prepare(self) -> None:
+    async def _prepare(self, before: Engine | None = None) -> None:
+        """`before` is the engine whose place it takes."""
+        mine = asyncio.current_task()
+        await _stop_counting(before)
         try:
             engine, refreshed = await asyncio.gather(asyncio.to_thread(self._build), self._beside.refresh())
             await engine.learn_scale()
@@ -80,9 +87,12 @@ class Answering:
             if self._record.id is not None:
                 await self._load(engine, self._record.id)
         except LoomError as error:
-            self.problem = error
-            self._listener(Notice("error", str(error)))
+            if self._preparing is mine:
+                self.problem = error
+                self._listener(Notice("error", str(error)))
             return
+        if self._preparing is not mine:
+            return  # another model was chosen meanwhile: an exchange must not begin with this one and end without it
         self.engine = engine
         self.choice = engine.choice
         if self.choice.note:
@@ -126,12 +136,10 @@ class Answering:
             await self._load(self.engine, self._record.id)
             self.measure()
 
-    async def change(self, choice: ModelChoice) -> None:
-        """Answer with another model from now on. Call it while no exchange runs."""
-        await self.stop_counting()
-        self.choice = choice
-        self.engine, self._preparing, self.problem = None, None, None
-        await self.prepare()
+    def change(self, choice: ModelChoice) -> None:
+        """Answer with another model from now on; `prepared` waits for it. Call it while no exchange runs."""
+        before, self.choice, self.engine, self.problem = self.engine, choice, None, None
+        self._preparing = asyncio.ensure_future(self._prepare(before))
 
     async def look_around(self, engine: Engine) -> None:
         """Let the next exchange begin with the memory, the project's instructions and the pins as they are now. Raises
@@ -168,7 +176,11 @@ class Answering:
         if self.engine is not None:
             self._listener(UsageChanged(self.engine.usage(self.state_yaml(), self._record.detail)))
 
-    async def stop_counting(self) -> None:
+    async def close(self) -> None:
         """Give up a count that the provider is still asked for."""
-        if self.engine is not None and self.engine.provider_count is not None:
-            await self.engine.provider_count.stop()
+        await _stop_counting(self.engine)
+
+
+async def _stop_counting(engine: Engine | None) -> None:
+    if engine is not None and engine.provider_count is not None:
+        await engine.provider_count.stop()

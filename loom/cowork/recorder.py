@@ -1,4 +1,4 @@
-"""Write-through: turns go to the archive first, then to the screen, and a failed write loses nothing."""
+"""How turns are stored: to the archive first, then to the screen; a failed write loses nothing."""
 
 from __future__ import annotations
 

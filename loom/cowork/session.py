@@ -8,33 +8,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loom.archive import Turn
-from loom.archive.records import PERSON_COMMAND, Session, TurnKind
+from loom.archive.records import Session
 from loom.context.edges import Ranges
 from loom.context.usage import WindowUsage
 from loom.cowork.answering import Answering
 from loom.cowork.approvals import Approvals
 from loom.cowork.beside import Beside
 from loom.cowork.contents import WindowContents, usage_words
-from loom.cowork.elsewhere import Claim, Lookout, follow
+from loom.cowork.elsewhere import Claim
 from loom.cowork.events import (
     ApprovalAsked,
     Decision,
     Event,
     Listener,
     Notice,
-    SessionOpened,
     StateChanged,
     TakenOver,
-    ToolFinished,
     TurnStored,
     UsageChanged,
 )
 from loom.cowork.exchanges import Exchanges
+from loom.cowork.opening import Opening
 from loom.cowork.person_command import PersonCommand
 from loom.cowork.pinning import ModelPins, PinBoard
 from loom.cowork.recall_source import ArchiveRecall
 from loom.cowork.record import SessionRecord
-from loom.cowork.recorder import NotSaved, Recorder
+from loom.cowork.recorder import Recorder
 from loom.cowork.titling import Titling
 from loom.cowork.typed import Typed
 from loom.cowork.window_moves import WindowMoves
@@ -43,7 +42,6 @@ from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
 from loom.state.model import Pin
-from loom.text import plural
 from loom.tools.mentions import Mentions
 from loom.tools.offloop import in_thread
 from loom.tools.paths import Workspace
@@ -90,7 +88,6 @@ class CoworkSession:
         """Memory and project instructions: what a person reads, answers and edits of them."""
         self._record = SessionRecord(workbench, workspace)
         self._claim = Claim(workbench.store, self._lost)
-        self._follower: Lookout | None = None
         self._recorder = Recorder(workbench.store, workbench.spool, self._listener, self._claim)
         self._approvals = Approvals(self._listener)
         self._titling = Titling(workbench.settings, self._record, self._recorder, workbench.log_fault, self._listener)
@@ -122,6 +119,7 @@ class CoworkSession:
             self._listener,
             self._model_ready,
         )
+        self._opening = Opening(self._store, self._claim, self._record, self._recorder, self._answering, self._listener)
         self._exchanges = Exchanges(
             self._claim,
             self._record,
@@ -214,57 +212,18 @@ class CoworkSession:
 
         Raises LeaseHeld when another loom has it open, UnknownSession when it is gone.
         """
-        self._recorder.session_id = session_id
-        await self._claim.acquire(session_id)
-        # What could not be saved last time is newer than a draft, which may be the beginning of the same.
-        await self._restore_spooled()
-        recovered = await self._store.recover_draft(session_id)
-        await self._open(session_id)
-        if recovered:
-            what = "command that you ran" if recovered[0].tool_name == PERSON_COMMAND else "answer"
-            self._listener(
-                Notice("warning", f"The last {what} was cut off; what had arrived of it is marked interrupted.")
-            )
-
-    async def _restore_spooled(self) -> None:
-        try:
-            restored = await self._recorder.restore()
-        except (NotSaved, OSError):
-            return  # announced by the recorder, and still in the spool
-        if restored:
-            self._listener(
-                Notice(
-                    "information", f"In the archive now: {plural(restored, 'turn')} that could not be saved last time."
-                )
-            )
+        await self._opening.resume(session_id)
 
     async def read(self, session_id: str) -> None:
         """Open a session to read it only: nothing is written, no lease is taken. What another loom writes is told as
         it comes."""
         self.read_only = True
-        await self._open(session_id)
-        self._follower = follow(self._store, self._record.require(), self._follow)
-        self._follower.start()
-
-    async def _follow(self, turns: list[Turn]) -> None:
-        for turn in turns:
-            self._listener(TurnStored(turn))
-            if turn.kind is TurnKind.TOOL_RESULT:
-                self._listener(ToolFinished(turn.tool_call_id or "", turn, None))
-        await self._record.refresh()
-        self._listener(StateChanged(self.state))
-        await self._answering.reload()
+        await self._opening.read(session_id)
 
     def _lost(self) -> None:
         """Another loom took the session over: what runs is stopped, what waits is not sent."""
         self._listener(TakenOver())
         self.interrupt()
-
-    async def _open(self, session_id: str) -> None:
-        detail = await self._record.open(session_id)
-        self._listener(SessionOpened(detail.id, detail.reference, detail.title))
-        self._listener(StateChanged(self.state))
-        await self._answering.reload()
 
     async def prepare(self) -> None:
         """Build the agent (a second or so, in a thread) and load the window. Messages submitted meanwhile wait.
@@ -280,12 +239,17 @@ class CoworkSession:
         """
         from loom.models.choosing import choose_model
 
-        if self.busy:
-            raise LoomError("An exchange is running.", "Interrupt it with Esc, then change the model.")
+        self._require_idle()
         choice = await asyncio.to_thread(choose_model, name, self._bench.settings)
+        self._require_idle()
+        self._answering.change(choice)
         if self.session_id is not None and not self.read_only and not self.taken:
             await self._store.update_model(self.session_id, choice.name)
-        await self._answering.change(choice)
+        await self._answering.prepared()
+
+    def _require_idle(self) -> None:
+        if self.busy:
+            raise LoomError("An exchange is running.", "Interrupt it with Esc, then change the model.")
 
     def _model_ready(self) -> None:
         self._exchanges.start_next()
@@ -441,7 +405,6 @@ class CoworkSession:
         """Interrupt what runs, store what there is of it, give the session up."""
         await self._exchanges.close()
         await self._titling.stop()
-        await self._answering.stop_counting()
-        if self._follower is not None:
-            await self._follower.stop()
+        await self._answering.close()
+        await self._opening.close()
         await self._claim.release()

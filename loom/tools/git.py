@@ -131,7 +131,8 @@ class Git:
         except OSError as error:
             if shutil.which("git") is None:
                 raise ToolFailure("git is not installed here.", "Do without it.") from error
-            raise ToolFailure(f"git cannot be started: {in_words(error)}.") from error
+            started = ToolFailure(f"git cannot be started: {in_words(error)}.")
+            raise self._workspace.gone() or started from error
         return capture, ended
 
 

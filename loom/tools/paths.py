@@ -85,8 +85,10 @@ class Workspace:
     def place(self, path: str) -> Place:
         """The place that a path means, relative to the workspace or absolute. It need not exist.
 
-        Raises OutsideWorkspace, or ToolFailure for a path that no file can have.
+        Raises OutsideWorkspace, or ToolFailure for a path that no file can have, and when the workspace is gone.
         """
+        if (gone := self.gone()) is not None:
+            raise gone
         if not path.strip() or "\0" in path:
             raise ToolFailure("The path is empty or holds a NUL character.", "Give a path inside the workspace.")
         try:
@@ -223,6 +225,15 @@ class Workspace:
                 if any(_same(status, Path(parent, name)) for name in names):
                     return True
         return False
+
+    def gone(self) -> ToolFailure | None:
+        """What to say when the folder itself was moved or deleted; None while it is there."""
+        if os.path.isdir(self.root):  # noqa: PTH112 - gives no error where the folder above may not be entered
+            return None
+        return ToolFailure(
+            f"The workspace {shown_name(str(self.root))} is not there any more: it was moved or deleted.",
+            "The person can bring it back, or start loom in its new place.",
+        )
 
     def _cannot(self, place: Place, error: OSError) -> ToolFailure:
         if isinstance(error, FileNotFoundError):

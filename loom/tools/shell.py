@@ -52,7 +52,8 @@ class Shell:
                 take=capture.take,
             )
         except OSError as error:
-            raise ToolFailure(f"The command cannot be started: {in_words(error)}.") from error
+            started = ToolFailure(f"The command cannot be started: {in_words(error)}.")
+            raise self._workspace.gone() or started from error
         return ToolOutcome(told(capture, ended, seconds), facts_of(command, capture, ended))
 
     async def preview(self, arguments: Mapping[str, Any]) -> Preview:
@@ -81,7 +82,8 @@ class Shell:
 
 
 def _wider(prefix: str) -> str:
-    return f"every `{prefix} …` without operators and warnings; what runs may read whatever you may read"
+    what = f"every shell command that begins with `{prefix}`, without operators and warnings"
+    return f"{what}; what runs may read whatever you may read"
 
 
 def told(capture: Capture, ended: Ended, seconds: int, *, always: bool = True) -> str:

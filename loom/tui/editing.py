@@ -40,7 +40,7 @@ def edit(content: bytes, name: str, environ: Mapping[str, str]) -> Edited:
     The text lies in a folder of its own, mode 0700, for the caller to discard. Raises EditorFailed, and TextKept when
     something was saved all the same.
     """
-    command = shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or "vi")
+    command = _command(environ)
     path = _lay_out(content, name)
     try:
         done = subprocess.run([*command, os.fspath(path)], check=False)
@@ -52,7 +52,8 @@ def edit(content: bytes, name: str, environ: Mapping[str, str]) -> Edited:
     try:
         edited = Edited(path.read_bytes(), path)
     except OSError as error:
-        raise EditorFailed(f"{path} cannot be read: {error.strerror or error}.", "Nothing was changed.") from error
+        _remove(path.parent)
+        raise EditorFailed(f"{path.name} cannot be read: {error.strerror or error}.", "Nothing was changed.") from error
     if not done.returncode:
         return edited
     ended = f"{command[0]} ended with {done.returncode}."
@@ -60,6 +61,15 @@ def edit(content: bytes, name: str, environ: Mapping[str, str]) -> Edited:
         raise TextKept(ended, f"Nothing was changed. What you wrote is in {path}")
     edited.discard()
     raise EditorFailed(ended, "Nothing was changed.")
+
+
+def _command(environ: Mapping[str, str]) -> list[str]:
+    """The editor's command line. Raises EditorFailed when it is none."""
+    wanted = next((line for name in ("VISUAL", "EDITOR") if (line := environ.get(name, "")).strip()), "vi")
+    try:
+        return shlex.split(wanted)
+    except ValueError as error:
+        raise EditorFailed(f"{wanted} is no command line: {error}.", "Set EDITOR to your editor.") from error
 
 
 def _lay_out(content: bytes, name: str) -> Path:

@@ -42,6 +42,9 @@ class LoomLook(App[None]):
         self._clock = clock
         self._quit_asked_at = -QUIT_SECONDS
         self._guard = TerminalGuard()
+        # Sixteen colours, or none: shades of the background cannot be told apart there, so that the app's stylesheet
+        # marks the cursor otherwise.
+        self.set_class(self.no_color or self.console.color_system in (None, "standard"), "-few-colours")
         self._passing = Passing(clock)
         self._look_on: Timer | None = None
         for each in THEMES:

@@ -6,7 +6,7 @@ and, after these, the whole session as one JSON file, rewritten. The archive's l
 after the first few hundred turns of a program.
 
 Stretches in which nothing is indexed take turns with such in which the indexer is at work on what both have stored, in
-the same process: what it costs is the difference.
+the same process: what it costs is the difference. The turns that were there before count as indexed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 from loom.archive import ConversationStore, NewTurn
 from loom.archive.appends import Appended, Appender
 from loom.archive.database import connect
-from loom.archive.search.index import BATCH_TURNS, newest_turn, watermark
+from loom.archive.search.index import BATCH_TURNS, newest_turn, prepare, watermark
 from tests.bench.corpus import Corpus
 from tests.bench.filling import TEXT, fill
 from tests.bench.table import median, p99, show
@@ -63,6 +63,7 @@ async def measure(folder: Path, turns: int, rounds: int) -> Took:
     session = await store.create_session(folder, "bench", "")
     other = await store.create_session(folder, "bench", "")
     await asyncio.to_thread(fill, path, session, turns, SIZE)
+    await asyncio.to_thread(_pass_by, path)
     text = (TEXT * 20)[:SIZE]
     record: dict[str, Any] = {"role": "assistant", "content": text}
     took: Took = defaultdict(list)
@@ -121,6 +122,13 @@ async def measure(folder: Path, turns: int, rounds: int) -> Took:
         for _ in range(rounds // 20):
             timed((QUIET, "json"), lambda: _rewrite(folder, whole))
     return took
+
+
+def _pass_by(path: Path) -> None:
+    """Lets what is there count as indexed: a million turns would take the indexer ten minutes."""
+    with closing(connect(path)) as connection:
+        prepare(connection)
+        connection.execute("UPDATE search_progress SET watermark = ?", (newest_turn(connection),))
 
 
 async def index_all(store: ConversationStore) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
+import re
 import resource
 import sqlite3
 import statistics
@@ -19,9 +20,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from loom.archive import ConversationStore
 from loom.archive.database import connect
+from loom.archive.search.revisions import Reading
+from loom.state.revisions import revising_passages, settles_something
 from tests.bench.archives import archive_of, peer_of
 from tests.bench.corpus import Corpus
 from tests.bench.late import measure_late
@@ -31,6 +35,7 @@ SIZES = (1_000, 100_000, 1_000_000)
 ROUNDS = 20
 TICK = 0.001
 """Seconds that the ticking task sleeps: what it sleeps more is a stall of the event loop."""
+_CITED = re.compile(r"`([^`\s]+)`")
 PEERS = {
     "LIKE": "SELECT id FROM peer WHERE content LIKE '%' || ? || '%' LIMIT 10",
     "FTS5": "SELECT rowid FROM peer_terms WHERE peer_terms MATCH ? ORDER BY bm25(peer_terms) LIMIT 10",
@@ -60,6 +65,8 @@ class Questions:
                 "SELECT content FROM conversation_turns WHERE content GLOB '*。' LIMIT ?", (ROUNDS,)
             )
             self._japanese = [row[0].rsplit(" ", 1)[-1] for row in japanese]
+        cited = dict.fromkeys(name for text in self._texts for name in _CITED.findall(text))
+        self._names = [name for name in cited if len(name) > 9]
 
     def _text(self, connection: sqlite3.Connection, newest: int) -> str:
         row = connection.execute(
@@ -78,6 +85,11 @@ class Questions:
         return self._random.choice(self._corpus.words[-20_000:])
 
     def _name(self) -> str:
+        """One that occurs."""
+        return self._random.choice(self._names)
+
+    def _unknown(self) -> str:
+        """One that occurs nowhere: drawn as the archive's are, but not with the same dice."""
         return self._random.choice([name for name in self._corpus.names[2_000:20_000] if len(name) > 9])
 
     def _mistyped(self) -> str:
@@ -102,7 +114,7 @@ class Questions:
             "phrase": lambda i: '"' + " ".join(texts[i].split()[3:7]).replace(".", "") + '"',
             "phrase of common words": lambda i: f'"{self._common(2)}"',
             "identifier": lambda i: self._name(),
-            "common identifier": lambda i: self._corpus.names[i],
+            "identifier that is nowhere": lambda i: self._unknown(),
             "part of an identifier": lambda i: self._inside(5),
             "three letters": lambda i: self._inside(3),
             "two letters": lambda i: self._inside(2),
@@ -204,15 +216,49 @@ async def measure(archive: Path, turns: int, only: str) -> None:
                 everything += took
                 row.append(_both(took))
             rows.append(row)
+        around = await _around(store, asked, scopes) if not only else []
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     await store.close()
     show(f"{turns:,} turns: p50 / p95 / max in ms of work (of waiting, on a shared machine)", ["query", *scopes], rows)
+    if around:
+        show(f"{turns:,} turns, around a search: the same", ["what is asked for", *scopes], around)
     print(
         f"\nall: {_both(everything)} ms; opening {1000 * (opened - begun):.0f} ms, the first search after it"
         f" {1000 * (first - opened):.0f} ms; memory taken {grown:.0f} MB; longest stall of the event loop"
         f" {1000 * stall.longest:.1f} ms, without a search {1000 * idle.longest:.1f} ms",
         flush=True,
     )
+
+
+async def _around(
+    store: ConversationStore, asked: dict[str, list[str]], scopes: dict[str, dict[str, str]]
+) -> list[list[str]]:
+    """What else is looked up for a search: revisions of its hits, near words where it has none, values of filters."""
+    reading = Reading(takes_back=revising_passages, settles=settles_something)
+    fragments = [query[:4] for query in asked["identifier"]]
+    rows = [["revisions"], ["nearest words"], ["tools"], ["files"]]
+    for scope in scopes.values():
+        hits = {query: (await store.search(query, **scope)).hits for query in asked["question"]}
+        given: dict[str, Any] = scope
+
+        async def revisions(query: str, hits: Any = hits, given: dict[str, Any] = given) -> object:
+            return await store.find_revisions(hits[query], query, reading, **given)
+
+        async def nearest(query: str, given: dict[str, Any] = given) -> object:
+            return await store.nearest_words(query, **given)
+
+        async def tools(_: str, given: dict[str, Any] = given) -> object:
+            return await store.find_tools(**given)
+
+        async def files(fragment: str, given: dict[str, Any] = given) -> object:
+            return await store.find_files(fragment, **given)
+
+        wrong = [f"{word[:-2]}q{word[-1]}" for word in asked["rare word"]]
+        for row, ask, queries in zip(
+            rows, (revisions, nearest, tools, files), (asked["question"], wrong, wrong, fragments), strict=True
+        ):
+            row.append(_both(await _timed(ask, queries)))
+    return rows
 
 
 def measure_peers(archive: Path, peer: Path, turns: int) -> None:

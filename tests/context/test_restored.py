@@ -119,3 +119,16 @@ def test_a_number_of_messages_that_was_set_grows_by_its_own_step(more: int, summ
         window.add(rows.ask("more"))
         window.add(rows.answer("yes"))
     assert bool(window.crowded_to(0.0, 2)) is summed_up
+
+
+def test_what_was_brought_back_leaves_when_it_does_not_fit_and_all_is_as_usual_again() -> None:
+    rows, window = Rows(), a_window()
+    talk(rows, 14)
+    note(rows, replace(window.beginning, edges=replace(window.beginning.edges, left_to=8)).meta(left=[[1, 8]]))
+    asyncio.run(window.load(rows))
+    note(rows, brought_back_meta(window.beginning, [1, 2]))
+    asyncio.run(window.load(rows))
+    window.add(rows.ask("x" * 4 * 3_200))
+    assembly = window.assemble()
+    assert assembly.receipt is not None and not window.beginning.edges.back
+    assert assembly.notice is not None and window.usage().high_water == HIGH

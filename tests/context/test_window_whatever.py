@@ -80,7 +80,9 @@ class Session:
                 turn = 1 + size % len(self.rows.turns)
                 self.window.set_pins([Pinned(turn, "user", "p " * (size // 2))])
             case "leave":
-                self._request(leave_to=size % len(self.rows.turns))
+                # Whole exchanges, and never the newest, as the summariser asks for it.
+                newest = next(t.turn_number for t in self.rows.turns if t.exchange == self.rows.exchange)
+                self._request(leave_to=size % newest)
             case _:
                 self._move(what, size)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from loom.archive.records import Role, Session, Turn, TurnKind, TurnStatus
+from loom.archive.records import PERSON_COMMAND, Role, Session, Turn, TurnKind, TurnStatus
 
 WHEN = "2026-03-04T10:00:00.000000Z"
 
@@ -47,6 +47,12 @@ def turn(
 def call_turn(number: int, call_id: str, name: str, arguments: dict[str, Any]) -> Turn:
     call = {"id": call_id, "name": name, "arguments": arguments}
     return turn(number, "assistant", None, TurnKind.TOOL_CALL, call=call)
+
+
+def person_command(number: int, call_id: str, command: str) -> Turn:
+    """What a person ran by hand; a `result_turn` is its output."""
+    call = {"id": call_id, "name": PERSON_COMMAND, "arguments": {"command": command}}
+    return turn(number, "user", None, TurnKind.TOOL_CALL, call=call)
 
 
 def result_turn(

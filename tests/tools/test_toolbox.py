@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
-from loom.tools.outcome import Effect
+import pytest
+
+from loom.tools.outcome import Effect, ToolFailure
 from loom.tools.toolbox import Toolbox
 
 EFFECTS = {
@@ -53,6 +56,27 @@ def test_a_model_is_told_of_every_argument_in_few_words(tools: Toolbox) -> None:
         assert all(field["description"] for field in schema.get("properties", {}).values())
         size += len(json.dumps(schema)) + len(tool.description)
     assert size < 5_600
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("list_directory", {}),
+        ("read_file", {"path": "a.py"}),
+        ("find_files", {"pattern": "*.py"}),
+        ("search_text", {"pattern": "word"}),
+        ("write_file", {"path": "a.py", "content": "x"}),
+        ("edit_file", {"path": "a.py", "old_text": "x", "new_text": "y"}),
+        ("shell_execute", {"command": "true"}),
+        ("git_command", {"args": ["status"]}),
+    ],
+)
+async def test_a_workspace_that_was_moved_away_is_said_to_be_gone(
+    tools: Toolbox, root: Path, name: str, arguments: dict[str, object]
+) -> None:
+    root.rename(root.with_name("moved"))
+    with pytest.raises(ToolFailure, match="not there any more: it was moved or deleted"):
+        await tools[name].function(**arguments)
 
 
 def test_the_room_is_imported_without_anything_heavy() -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from textual.pilot import Pilot
 
 from loom.archive.records import TurnStatus
+from loom.context.usage import Segment, WindowUsage
 from loom.cowork.events import (
     ApprovalAsked,
+    CommandOutput,
     Event,
     ExchangeEnded,
     ExchangeStarted,
@@ -25,6 +27,7 @@ from loom.cowork.events import (
     ToolRunning,
     ToolStarted,
     TurnStored,
+    UsageChanged,
     WindowTrimmed,
 )
 from loom.cowork.project import Project, ProjectFile
@@ -34,8 +37,9 @@ from loom.tools.outcome import Preview
 from loom.tui.passing import Passing
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.said_line import SaidLine
+from loom.tui.widgets.tool_card import ToolCard
 from tests.support.clock import Clock
-from tests.support.turns import call_turn, result_turn, session_record, turn
+from tests.support.turns import call_turn, person_command, result_turn, session_record, turn
 from tests.tui.conftest import ChatApp
 from tests.tui.test_state_panel import FULL
 
@@ -254,6 +258,31 @@ def test_hostile_text(snap_compare: Compare) -> None:
     assert snap_compare(app, terminal_size=(110, 50), run_before=told(*events))
 
 
+FAILED_TEST = "shop/test_login.py::test_login FAILED\n1 failed in 0.31s\n[exit code 1]"
+SEQUENCE = "\n".join(f"line {n}" for n in range(1, 40)) + "\n[exit code 0]"
+
+
+@pytest.mark.parametrize("size", [(100, 40), (60, 24)], ids=["wide", "narrow"])
+def test_commands_of_the_person(snap_compare: Compare, size: tuple[int, int]) -> None:
+    app = ChatApp(
+        turns=[
+            *HISTORY[:1],
+            person_command(5, "p1", "pytest -q shop"),
+            result_turn(6, "p1", "person_command", FAILED_TEST, {"exit_code": 1, "duration_ms": 310}),
+            person_command(7, "p2", "seq -f 'line %g' 39"),
+            result_turn(8, "p2", "person_command", SEQUENCE, {"exit_code": 0, "duration_ms": 20}),
+        ],
+        session=session_record(),
+    )
+    events = (
+        TurnStored(person_command(9, "p3", "npm run build")),
+        ExchangeStarted(3),
+        ToolRunning("p3"),
+        CommandOutput("p3", "> build\n[1/3] compiling…\n"),
+    )
+    assert snap_compare(app, terminal_size=size, run_before=told(*events, keys=("!", "g", "i", "t")))
+
+
 def with_a_full_state() -> ChatApp:
     app = ChatApp()
     app.service.state = FULL
@@ -266,6 +295,23 @@ def test_state_beside_the_conversation(snap_compare: Compare) -> None:
 
 def test_state_narrow(snap_compare: Compare) -> None:
     assert snap_compare(with_a_full_state(), terminal_size=(60, 24), press=["ctrl+s", "tab"])
+
+
+async def on_a_card(pilot: Pilot[Any]) -> None:
+    app = cast(ChatApp, pilot.app)
+    full = {Segment.TOOLS: 20_000, Segment.STATE: 9_000, Segment.USER: 40_000, Segment.ASSISTANT: 60_000}
+    usage = WindowUsage(full | {Segment.TOOL: 40_000}, 200_000, False, 8_000, 172_800, 169_000, True)
+    app.service.tell(UsageChanged(usage))
+    await app.chat.drawn()
+    app.chat.query(ToolCard).first().focus()
+    await pilot.pause()
+
+
+def test_without_colours(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = ChatApp(turns=HISTORY, session=session_record())
+    app.service.state = FULL
+    assert snap_compare(app, terminal_size=(120, 36), run_before=on_a_card)
 
 
 TAKEN = (

@@ -42,7 +42,7 @@ def test_visual_goes_before_editor(tmp_path: Path, lying: Path) -> None:
     assert edit(b"same", "MEMORY.md", {**environ, "EDITOR": "false"}).content == b"same"
 
 
-@pytest.mark.parametrize("command", ["false", "/no/such/editor"])
+@pytest.mark.parametrize("command", ["false", "/no/such/editor", "an 'editor"])
 def test_an_editor_that_fails_changes_nothing(command: str, lying: Path) -> None:
     with pytest.raises(EditorFailed):
         edit(b"begin", "MEMORY.md", {"EDITOR": command})
@@ -60,6 +60,12 @@ def test_what_was_saved_before_the_editor_ended_badly_is_kept_and_found(tmp_path
 def test_a_text_that_the_editor_took_away_is_said(tmp_path: Path, lying: Path) -> None:
     with pytest.raises(EditorFailed, match=r"MEMORY\.md cannot be read"):
         edit(b"begin", "MEMORY.md", editor(tmp_path, "path.unlink()"))
+    assert list(lying.iterdir()) == []
+
+
+def test_a_blank_editor_is_none(tmp_path: Path, lying: Path) -> None:
+    environ = {"VISUAL": " ", **editor(tmp_path, "path.write_text('edited')")}
+    assert edit(b"begin", "MEMORY.md", environ).content == b"edited"
 
 
 def test_what_cannot_be_laid_out_leaves_nothing_behind(tmp_path: Path, lying: Path) -> None:

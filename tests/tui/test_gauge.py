@@ -98,7 +98,18 @@ def test_what_came_from_the_cache_is_said_where_there_is_room() -> None:
 def test_pins_memory_and_instructions_are_seen() -> None:
     reading = WindowUsage({Segment.PROJECT: 400, Segment.PINS: 300}, 10_000, False, 800, 8_000, 700, False)
     bar = "".join(cell.glyph for cell in gauge_cells(reading, 60))
-    assert bar.startswith("▓▓▒▒") and "┃" in bar
+    assert bar.startswith("▓▓░░") and "┃" in bar
+
+
+def test_without_colours_every_group_and_level_is_told_from_the_others() -> None:
+    groups = ({Segment.TOOLS}, {Segment.STATE}, {Segment.USER}, {Segment.ASSISTANT}, {Segment.TOOL}, {Segment.HINT})
+    glyphs = ["▓", "▒", "█", "▆", "▄", "░"]
+    full = {segment: 1_000 for group in groups for segment in group}
+    bar = gauge_cells(WindowUsage(full, 10_000, False, 1_000, 8_500, 6_000, False), 100)
+    seen = [cell.glyph for at, cell in enumerate(bar) if at == 0 or bar[at - 1].glyph != cell.glyph]
+    assert seen == [*glyphs, "·", "┃", "·", "╱"]
+    said = [gauge_line(usage(150_000), level, 70).plain for level in Level]
+    assert ["!! 75%" in said[2], " ! 75%" in said[1], "!" in said[0]] == [True, True, False]
 
 
 async def test_a_window_that_fills_is_said_once_at_each_threshold() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -133,6 +134,22 @@ async def test_the_cursor_stays_and_what_is_typed_goes_to_the_composer() -> None
         assert entries.cursor == before
         await pilot.press("h", "i")
         await until(pilot, lambda: app.chat.draft == "hi")
+
+
+async def test_with_few_colours_the_cursor_is_drawn_the_other_way_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    def turned(entries: StateList) -> bool:
+        strips = (entries.render_line(line) for line in range(4))
+        return any(segment.style is not None and segment.style.reverse for strip in strips for segment in strip)
+
+    for colours in (True, False):
+        if not colours:
+            monkeypatch.setenv("NO_COLOR", "1")
+        app = ChatApp()
+        async with app.run_test(size=(130, 30)) as pilot:
+            entries = app.chat.query_one(StateList)
+            entries.focus()
+            await until(pilot, lambda entries=entries: entries.has_focus)
+            assert turned(entries) is not colours
 
 
 async def test_an_empty_state_says_what_will_stand_there() -> None:

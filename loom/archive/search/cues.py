@@ -38,7 +38,7 @@ _LOOKS_BACK = re.compile(
 """Asks what was, not what to do."""
 _LEAST_NAMED = 3
 _MAX_WORDS = 24
-"""Words of a query of which one may be a speaker's name: who pastes more asks for no person."""
+"""Words of a query that may be a speaker's name: who pastes more asks for no person."""
 _MOST_RULES_SEEN = 200
 _MOSTLY = 0.8
 
@@ -102,8 +102,7 @@ def _speaker(text: str, postings: Postings) -> tuple[frozenset[int] | None, str 
     said: set[int] = set()
     roles: set[str] = set()
     names: set[str] = set()
-    words = [*dict.fromkeys(plain_words(text))]
-    for word in words if len(words) <= _MAX_WORDS else ():
+    for word in [*dict.fromkeys(plain_words(text))][:_MAX_WORDS]:
         if len(word) < 3 or not word.isalpha() or word in STOP_STEMS:
             continue
         spoken = postings.places("facets", f"said:{word}")

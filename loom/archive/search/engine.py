@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from loom.archive.database import connect
+from loom.archive.faults import is_undecodable
+from loom.archive.forgiving import forgiving
 from loom.archive.records import SearchPage
 from loom.archive.search.indexer import Indexer
 from loom.archive.search.lookup import search
@@ -112,16 +114,21 @@ class SearchEngine:
     def _run(self, job: _Job) -> SearchPage:
         job.check()
         with self._connection() as connection:
-            return job.run(connection, self._indexer, self._cache)
+            return forgiving(connection, lambda: job.run(connection, self._indexer, self._cache))
 
     def _answer(self, question: Callable[[sqlite3.Connection, TailCache], Answer]) -> Answer:
         with self._connection() as connection:
-            connection.execute("BEGIN")
-            try:
-                return question(connection, self._cache)
-            finally:
-                if connection.in_transaction:
-                    connection.execute("COMMIT")
+            return forgiving(connection, lambda: self._in_one_snapshot(connection, question))
+
+    def _in_one_snapshot(
+        self, connection: sqlite3.Connection, question: Callable[[sqlite3.Connection, TailCache], Answer]
+    ) -> Answer:
+        connection.execute("BEGIN")
+        try:
+            return question(connection, self._cache)
+        finally:
+            if connection.in_transaction:
+                connection.execute("COMMIT")
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -168,7 +175,7 @@ class _Job:
             return search(connection, self._request, self.check, cache=cache)
         except sqlite3.DatabaseError as error:
             self.check()
-            if isinstance(error, sqlite3.OperationalError) and "search_" not in str(error):
+            if is_undecodable(error) or (isinstance(error, sqlite3.OperationalError) and "search_" not in str(error)):
                 raise
             # The index is damaged or half gone. It is derived: answer from the turns, and make it anew.
             indexer.distrust()

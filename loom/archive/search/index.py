@@ -7,12 +7,14 @@ import time
 from collections.abc import Iterable
 from importlib.resources import files
 
+from loom.archive.forgiving import forgiving
 from loom.archive.migrations import statements
 from loom.archive.search.document import COLUMNS, FINDABLE, PART_MARK, Entry, TurnRow, entry_of, place_of
 from loom.archive.search.marks import ROLES, role_facet
+from loom.archive.search.words import without_lines
 from loom.archive.transactions import transaction
 
-VERSION = 6
+VERSION = 7
 """Raised whenever words.py, stems.py, marks.py or document.py give other terms: the index is then made anew."""
 
 BATCH_TURNS = 32
@@ -138,7 +140,7 @@ def index_batch(connection: sqlite3.Connection) -> bool:
     """
     prepare(connection)
     start = watermark(connection) or 0
-    rows = _next_rows(connection, start)
+    rows = forgiving(connection, lambda: _next_rows(connection, start))
     if not rows:
         return False
     findable = {row[0] for row in connection.execute(_FINDABLE_IDS, (start, rows[-1].id))}
@@ -190,7 +192,7 @@ def _write(connection: sqlite3.Connection, entries: list[tuple[TurnRow, Entry]])
             "INSERT INTO search_terms (rowid, words, parts, names, facets) VALUES (?, ?, ?, ?, ?)",
             (place, *_columns(entry)),
         )
-        for name in entry.terms.names:
+        for name in without_lines(entry.terms.names):
             _add_name(connection, name)
 
 
@@ -242,7 +244,7 @@ def forget(connection: sqlite3.Connection, session_id: str) -> None:
             " VALUES ('delete', ?, ?, ?, ?, ?)",
             (entry.place, *_columns(entry)),
         )
-        names.update(entry.terms.names)
+        names.update(without_lines(entry.terms.names))
     connection.execute(
         "DELETE FROM search_marks WHERE place BETWEEN ? AND ?", (place_of(key, 0), place_of(key + 1, 0) - 1)
     )

@@ -10,14 +10,16 @@ from datetime import datetime
 from itertools import islice
 
 from loom.archive.records import SearchHit, SearchPage, TurnKind, TurnStatus
-from loom.archive.search.cues import Cues, cues_of
+from loom.archive.search.cues import cues_of
 from loom.archive.search.document import COLUMNS, TurnRow, turn_of
 from loom.archive.search.evidence import Evidence, gather
 from loom.archive.search.filters import Filter, filter_of
+from loom.archive.search.marks import reacts
+from loom.archive.search.meaning import Meaning
 from loom.archive.search.pool import pool_of
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, parse
-from loom.archive.search.ranking import beside, is_allowed, rank
+from loom.archive.search.ranking import Reading, beside, is_allowed, rank, reread
 from loom.archive.search.request import Request
 from loom.archive.search.scope import Scope
 from loom.archive.search.snippets import snippet_of
@@ -29,6 +31,8 @@ _NEWEST = 2_000
 """Turns looked through for a query that is nothing but filters."""
 MAX_RULES = 200
 """Standing instructions that are ranked for a question, the newest."""
+MOST_REREAD = 60
+"""The best turns found by a question, whose texts are read: hardly one behind them comes among the first ten."""
 MAX_READ = 4_000_000
 """Characters that are read to see whether a passage stands in them."""
 MAX_REREAD = 200
@@ -84,12 +88,16 @@ def _search(
     if query.is_empty:
         ranked = _newest(evidence, postings, filtered)
     else:
-        ranked = _ranked(evidence, postings, cues_of(query, postings, filtered.now), filtered)
+        ranked = _ranked(query, evidence, postings, filtered, reader)
     check()
     return replace(page, hits=tuple(_hits(ranked, query, request.limit, reader, filtered)))
 
 
-def _ranked(evidence: Evidence, postings: Postings, cues: Cues, filtered: Filter) -> list[tuple[int, float]]:
+def _ranked(
+    query: Query, evidence: Evidence, postings: Postings, filtered: Filter, reader: _Reader
+) -> list[tuple[int, float]]:
+    cues = cues_of(query, postings, filtered.now)
+
     def passing(places: Iterable[int]) -> Iterable[int]:
         return [place for place, mark in postings.marks(places).items() if filtered.passes(mark)]
 
@@ -97,7 +105,13 @@ def _ranked(evidence: Evidence, postings: Postings, cues: Cues, filtered: Filter
     rules = frozenset(sorted(cues.rules, reverse=True)[:MAX_RULES])
     marks = postings.marks({*pool, *beside(pool, evidence), *rules})
     ranked = rank(evidence, marks, replace(cues, rules=rules), mean_characters=postings.mean_characters)
-    return [(place, score) for place, score in ranked if filtered.passes(marks[place])]
+    ranked = [(place, score) for place, score in ranked if filtered.passes(marks[place])]
+    if not query.is_question:
+        return ranked
+    meaning = Meaning(query.text, cues.names)
+    texts = reader.texts(place for place, _ in ranked[:MOST_REREAD])
+    readings = {place: Reading(meaning.nearness(text), reacts(text)) for place, text in texts.items()}
+    return reread(ranked, readings, marks, cues)
 
 
 def _newest(evidence: Evidence, postings: Postings, filtered: Filter) -> list[tuple[int, float]]:

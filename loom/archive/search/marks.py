@@ -58,10 +58,17 @@ _PREFERENCE = re.compile(
 )
 _RULE = re.compile(
     r"(?:^|[.!?:]\s+|\n[-*\s]*)(?:(?:please|and|so|but|also)[ ,]+){0,2}"
-    r"(?:from now on\b|whenever i\b|make sure (?:to|you) (?:always|never)\b"
+    r"(?:from now on\b|whenever i (?:ask|say|tell|mention|request|want|write|type|paste|send|give)\b"
+    r"|make sure (?:to|you) (?:always|never)\b"
     r"|(?:always|never|do not ever|don['’]t ever) "
-    r"(?!(?:mind|again|ever|a|an|the|in|been|had|have|was|is|were|are|so|such|knew|thought|said|seen|saw|felt|got|made"
-    r"|did|went|too|that|this|my|i|we|you|he|she|it|they)\b|\w+(?:ed|ing)\b)[a-z]+\b)",
+    r"(?!(?:mind|again|ever|a|an|the|in|been|had|have|was|is|were|are|so|such|knew|thought|said|seen|saw|heard|felt|found|got|made"
+    r"|met|took|came|did|went|too|that|this|my|i|we|you|he|she|it|they)\b|\w+(?:ed|ing)\b)[a-z]+\b)",
+    re.IGNORECASE,
+)
+_REACTION = re.compile(
+    r"\W{0,8}(?:thanks|thank you|wow|glad|congrats|congratulations"
+    r"|(?:(?:that|it)(?:['’]s| is| was| sounds) |sounds )?(?:so |really |very )?"
+    r"(?:awesome|cool|great|nice|amazing|lovely|wonderful))\b",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\[[^\]\n]{0,400}\]\s*$")
@@ -89,6 +96,12 @@ def marks_of(role: str, kind: str, text: str) -> int:
     if body.endswith("?"):
         marks |= QUESTION if len(body) <= SHORT_QUESTION else LONG_QUESTION if len(body) <= LONGEST_QUESTION else 0
     return marks
+
+
+def reacts(text: str) -> bool:
+    """Whether a turn begins with thanks or praise for what was said before it: such a turn tells less itself."""
+    spoken = _SPOKEN.match(text)
+    return bool(_REACTION.match(text, spoken.end() if spoken else 0))
 
 
 def tool_marks(names: Iterable[str]) -> int:

@@ -11,17 +11,20 @@ from itertools import chain
 from loom.archive.search.fts import all_of, quoted
 from loom.archive.search.similarity import pieces_of, similarity
 from loom.archive.search.tail import Tail
+from loom.archive.search.words import without_lines
 
 MAX_NAMES_WITH = 64
 MAX_NAMES_SEEN = 4_000
+MAX_TOGETHER = 3
+"""Pieces of a fragment that are looked up together, the rarest: going through the names with a common one is slow."""
 FIRST_READ = 50
-"""Names that are read for each piece of a mistyped one, the newest; a piece that fewer have is read whole."""
+"""Names that are read for each piece, the newest, to see how rare it is; where there are fewer, that is all of them."""
 MAX_READ = 4_000
-"""Names that are read then, for the rarest of the other pieces: those that say the most."""
+"""Names that are read for the rarest of the other pieces of a mistyped name: those that say the most."""
 MAX_CANDIDATES = 1_000
 LEAST_OF_BEST = 0.5
 """Names with the most of these pieces, at least half as many as the one that has the most: their other pieces are
-looked at. A file that many lines were cited of (`a.py:12`, `a.py:13`) has as many names …"""
+looked at …"""
 MAX_COMPARED = 64
 """… and those with the most of all pieces are compared letter by letter."""
 LEAST_SHARED = 1 / 3
@@ -33,21 +36,24 @@ _PIECE = "SELECT rowid FROM search_name_pieces WHERE search_name_pieces MATCH ? 
 _NAMES = "SELECT name FROM search_names WHERE id IN (SELECT value FROM json_each(?)) AND length(name) BETWEEN ? AND ?"
 _WITH_PIECES = (
     "SELECT name FROM search_names WHERE id IN (SELECT rowid FROM search_name_pieces"
-    " WHERE search_name_pieces MATCH ? LIMIT ?)"
+    " WHERE search_name_pieces MATCH ? ORDER BY rowid DESC LIMIT ?)"
 )
 
 
 class Names:
-    """Every name of the index, whatever the scope, and those of turns that wait for it."""
+    """Every name of the index, whatever the scope, and those of turns that wait for it. Of a name with a line
+    (`a.py:12`) the name alone: a file that many lines were cited of would hide all others."""
 
     def __init__(self, connection: sqlite3.Connection, tail: Tail, *, indexed: bool) -> None:
         self._connection = connection
         self._tail = tail
         self._indexed = indexed
+        self._read: dict[str, list[int]] = {}
+        """The newest names with a piece."""
 
     @cached_property
     def _waiting(self) -> set[str]:
-        return self._tail.names()
+        return without_lines(self._tail.names())
 
     def having(self, fragments: Iterable[str]) -> list[str]:
         """Names that have every fragment inside, the shortest first. Fragments of one or two characters are only
@@ -56,10 +62,7 @@ class Names:
         pieces = sorted({piece for fragment in wanted for piece in _covering(fragment)})
         if not pieces:
             return []
-        names = set(self._waiting)
-        if self._indexed:
-            asked = (all_of(pieces), MAX_NAMES_SEEN)
-            names.update(chain.from_iterable(self._connection.execute(_WITH_PIECES, asked)))
+        names = {*self._waiting, *self._with_pieces(pieces)}
         for fragment in wanted:
             names = {name for name in names if fragment in name}
         return sorted(names, key=lambda name: (len(name), name))[:MAX_NAMES_WITH]
@@ -85,25 +88,38 @@ class Names:
         if not self._indexed:
             return ()
         counts: Counter[int] = Counter()
-        common: list[tuple[float, str]] = []
-        for piece in pieces:
-            newest = self._with_piece(piece, FIRST_READ)
-            if len(newest) < FIRST_READ:
-                counts.update(newest)
-            else:
-                common.append((newest[0] - newest[-1], piece))
         left = MAX_READ
-        # The closer together the newest names with a piece stand, the commoner it is.
-        for _, piece in sorted(common, reverse=True):
-            if left <= FIRST_READ:
-                break
-            names = self._with_piece(piece, left)
+        for piece in sorted(pieces, key=self._rarity, reverse=True):
+            names = self._newest(piece)
+            if len(names) == FIRST_READ:
+                if left <= FIRST_READ:
+                    break
+                names = self._with_piece(piece, left)
+                left -= len(names)
             counts.update(names)
-            left -= len(names)
         most = counts.most_common(MAX_CANDIDATES)
         likely = ",".join(str(known) for known, count in most if count >= LEAST_OF_BEST * most[0][1])
         asked = (f"[{likely}]", lengths[0], lengths[1])
         return chain.from_iterable(self._connection.execute(_NAMES, asked))
+
+    def _with_pieces(self, pieces: Iterable[str]) -> Iterable[str]:
+        """The indexed names, the newest, that have the rarest of the pieces."""
+        if not self._indexed:
+            return ()
+        rarest = sorted(pieces, key=self._rarity, reverse=True)[:MAX_TOGETHER]
+        if not self._newest(rarest[0]):
+            return ()
+        return chain.from_iterable(self._connection.execute(_WITH_PIECES, (all_of(rarest), MAX_NAMES_SEEN)))
+
+    def _rarity(self, piece: str) -> tuple[int, int]:
+        """Greater for a rarer piece: the fewer of the newest names there are, and the further apart they stand."""
+        newest = self._newest(piece)
+        return (FIRST_READ - len(newest), newest[0] - newest[-1] if newest else 0)
+
+    def _newest(self, piece: str) -> list[int]:
+        if piece not in self._read:
+            self._read[piece] = self._with_piece(piece, FIRST_READ)
+        return self._read[piece]
 
     def _with_piece(self, piece: str, limit: int) -> list[int]:
         return list(chain.from_iterable(self._connection.execute(_PIECE, (quoted(piece), limit))))

@@ -20,7 +20,7 @@ from loom.archive.search.names import Names
 from loom.archive.search.scope import Scope
 from loom.archive.search.tail import Column, Tail
 
-BUDGET = 16_000
+BUDGET = 12_000
 """Postings that the words of a query may read in all; half a microsecond each, and as much to rank them."""
 FIRST = 1_000
 """Postings that each term may read, whatever the others take, or its share of a third of the budget, if that is less;
@@ -30,7 +30,7 @@ SUPPLEMENT = 2_000
 """Postings of a common term that are read for each of the reasons given above."""
 MAX_SUPPLEMENTED = 4
 """Common terms, the rarest of them, for which that is done: the others say little."""
-MAX_ANCHORS, MAX_ANCHOR_TERMS = 1_000, 4
+MAX_ANCHORS, MAX_ANCHOR_TERMS = 4_000, 8
 """Turns with rare terms in which common ones are looked for, and how many terms these are: each that is added makes
 every step through the common one's turns longer."""
 ENOUGH_RARE = 6
@@ -40,6 +40,9 @@ MAX_POSTINGS = 8_000
 """Turns of a term that is not one of the query's words, newest first."""
 MOST_TOGETHER = 12
 """Terms that a turn must have together before its text is read."""
+PROBE = 1_000
+"""Turns, others' among them, in which all in scope that have a term may be, before it is looked up stretch by stretch:
+as many cost as much as ten stretches."""
 MAX_NAMED = 4_000
 """Turns that are looked at for names, newest first."""
 _TERM = "SELECT rowid FROM search_terms WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ? ORDER BY rowid DESC"
@@ -102,7 +105,7 @@ class Postings:
         columns += [("parts", part) for part in (*words, *pieces)]
         first = min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
         for column, term in columns:
-            rest = self._rows(_match(column, term), first)
+            rest = self._rows(_match(column, term))
             rows = list(islice(rest, first))
             whole = len(rows) < first
             found = _Found(set(rows), self._estimate(rows, whole), whole, None if whole else rest)
@@ -298,18 +301,17 @@ class Postings:
         return max(len(rows), round(len(rows) * self._scope.turns / max(1, seen)))
 
     def _newest(self, match: str, limit: int) -> set[int]:
-        return set(islice(self._rows(match, limit), limit))
+        return set(islice(self._rows(match), limit))
 
-    def _rows(self, match: str, probe: int) -> Iterator[int]:
-        """The turns in scope that match, the newest first, read as they are taken. `probe` is how many turns of others
-        may be read with them before the scope is gone through stretch by stretch."""
+    def _rows(self, match: str) -> Iterator[int]:
+        """The turns in scope that match, the newest first, read as they are taken."""
         scope = self._scope
         if not scope.indexed or not scope.turns:
             return iter(())
         if scope.is_pure:
             return self._between(match, scope.first, scope.last)
-        rows = list(islice(self._between(match, scope.first, scope.last), probe))
-        if len(rows) < probe:
+        rows = list(islice(self._between(match, scope.first, scope.last), PROBE))
+        if len(rows) < PROBE:
             return filter(scope.holds, rows)
         found = chain.from_iterable(self._between(match, first, last) for first, last in scope.ranges)
         return found if scope.is_split else filter(scope.holds, found)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from loom.archive.search.cues import Cues
 from loom.archive.search.dates import closeness
@@ -53,6 +53,12 @@ STANDING_RULE, MOST_RULES = 0.45, 3
 told, and how many get it: those nearest to what is asked, the newest among equals. All of them would fill the page."""
 NAMED = 0.5
 """What is left of the weight of a word that only names the speaker."""
+MEANING, UNRELATED = 0.8, 0.1
+"""What a turn gets for being near in meaning, times the cosine above that of turns about something else; of the score
+of the tenth turn, so that the first few, where they stand far out, stay what they are."""
+MEANT_AT = 10
+REACTION = 0.2
+"""What a turn loses that begins with thanks or praise."""
 
 
 def is_allowed(place: int, evidence: Evidence) -> bool:
@@ -98,6 +104,36 @@ def rank(
         scores = defaultdict(float, {place: score for place, score in scores.items() if place in bearing})
     found = [(place, score) for place, score in scores.items() if score > 0 and is_allowed(place, evidence)]
     return sorted(found, key=lambda item: (-item[1], -marks[item[0]].at, -item[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the text of a turn says about how well it answers a question."""
+
+    nearness: float
+    """In meaning, -1 to 1."""
+    reacts: bool
+    """It begins with thanks or praise for what was said before."""
+
+
+def reread(
+    ranked: Sequence[tuple[int, float]], readings: Mapping[int, Reading], marks: Mapping[int, Mark], cues: Cues
+) -> list[tuple[int, float]]:
+    """The ranked turns with their scores, best first, once the texts of the best of them are read; turns without a
+    reading keep their score."""
+    if not ranked:
+        return []
+    most = MEANING * ranked[:MEANT_AT][-1][1]
+
+    def score(place: int, found: float) -> float:
+        reading = readings.get(place)
+        if reading is None:
+            return found
+        near = max(0.0, reading.nearness - UNRELATED)
+        return (found + most * near * _cue_factor(place, marks[place], cues)) * (1 - REACTION * reading.reacts)
+
+    scored = [(place, score(place, found)) for place, found in ranked]
+    return sorted(scored, key=lambda item: -item[1])
 
 
 def _within(match: Match, marks: Mapping[int, Mark], cues: Cues) -> Match:

@@ -36,8 +36,8 @@ CREATE VIRTUAL TABLE IF NOT EXISTS search_terms USING fts5(
 -- Two segments of a size are enough to be merged (merging.py).
 INSERT INTO search_terms (search_terms, rank) VALUES ('usermerge', 2);
 
--- Each identifier, path or code once, whatever the number of turns that have it: substrings and mistyped names are
--- looked for here, which is a hundredth of a trigram index over the text.
+-- Each identifier, path or code once, whatever the number of turns that have it and of lines that it is cited at:
+-- substrings and mistyped names are looked for here, which is a hundredth of a trigram index over the text.
 CREATE TABLE IF NOT EXISTS search_names (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE

@@ -24,7 +24,6 @@ _VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_vocabulary USING f
 _TOOLS = "SELECT term FROM temp.search_vocabulary WHERE term > ? AND term < ? LIMIT ?"
 _NEWEST_NAMES = "SELECT name FROM search_names WHERE name GLOB '*[./]*' ORDER BY id DESC LIMIT ?"
 _PATH = re.compile(r"~?(?:[\w@+-][\w.@+-]*/|\.{1,2}/|/)*[\w.@+-]*[\w@+-]\.[a-z][a-z0-9]{0,5}|(?:[\w.@+-]+/)+[\w.@+-]+")
-_LINE = re.compile(r"(?::\d+)+$")
 _VERSION = re.compile(r"v?\d[\d.]*")
 
 
@@ -68,11 +67,10 @@ def files_in(
         names = dict.fromkeys([*sorted(tail.names()), *recent])
     newest: dict[str, int] = {}
     for name in names:
-        path = _LINE.sub("", name)
-        if wanted in path and _PATH.fullmatch(path) and not _VERSION.fullmatch(path):
+        if wanted in name and _PATH.fullmatch(name) and not _VERSION.fullmatch(name):
             places = postings.places("names", name, 1)
             if places:
-                newest[path] = max(*places, newest.get(path, 0))
+                newest[name] = max(places)
     order = sorted(newest, key=lambda name: (not _begins(name, wanted), -turn_of(newest[name]), name))
     return tuple(order[:limit])
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from loom.archive.search.stems import stem
@@ -27,6 +27,7 @@ _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _NAME = re.compile(r"[\w./\\:@~+#$%-]{2,}")
 _ENDS = ".:-/\\~+#$%@_"
 _JOINS = re.compile(r"[/\\:@#~+$%]+")
+_LINE = re.compile(r"(?::\d+)+$")
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _MIXED = re.compile(r"[a-z]\d|\d[a-z]", re.IGNORECASE)
 _MARKS = re.compile("[\u0300-\u036f]")
@@ -86,8 +87,8 @@ def is_code_like(token: str) -> bool:
 
 
 def names_of(text: str) -> set[str]:
-    """The code-like tokens of a text, folded; of compound ones (`src/auth.py`, `a.b_c`) the components too. Long words
-    as well."""
+    """The code-like tokens of a text, folded, also without the line that they may end with; of compound ones
+    (`src/auth.py`, `a.b_c`) the components too. Long words as well."""
     names: set[str] = set()
     for token in set(_NAME.findall(unaccented(text))):
         core = token.strip(_ENDS)
@@ -97,9 +98,17 @@ def names_of(text: str) -> set[str]:
             continue
         if len(core) <= MAX_NAME:
             names.add(core.lower())
+            if is_code_like(bare := _LINE.sub("", core)):
+                names.add(bare.lower())
         for component in _JOINS.split(core):
             _add_component(names, component)
     return names
+
+
+def without_lines(names: Iterable[str]) -> set[str]:
+    """The names without those that are one of the others at a line (`src/a.py:12:3` beside `src/a.py`)."""
+    known = frozenset(names)
+    return {name for name in known if (bare := _LINE.sub("", name)) == name or bare not in known}
 
 
 def _is_long_word(token: str) -> bool:

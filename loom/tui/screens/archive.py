@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from loom.archive.errors import ArchiveDamaged
 from loom.archive.records import SearchHit, SearchPage, Turn
@@ -32,6 +32,7 @@ from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.facet_bar import Facet, FacetBar, FacetName, Facets, Scope, next_facet
 from loom.tui.widgets.hit_list import HitList, grouped
 from loom.tui.widgets.hit_preview import HitPreview, preview_page
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.query_box import QueryBox
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.title_line import TitleLine
@@ -142,7 +143,7 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         with Container(id="found"):
             yield HitList(clock=self._clock)
             yield HitPreview()
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self._ask()

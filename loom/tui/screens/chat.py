@@ -17,7 +17,7 @@ from textual.command import Provider
 from textual.containers import Horizontal
 from textual.events import Key, ScreenResume
 from textual.message import Message
-from textual.widgets import Footer, Input, TextArea
+from textual.widgets import Input, TextArea
 
 from loom.archive.records import Turn
 from loom.cowork import events as ev
@@ -36,6 +36,7 @@ from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.composer import Composer, PathEntry
 from loom.tui.widgets.gauge import Gauge
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.line import ErrorBlock
 from loom.tui.widgets.notice_bar import Notice, NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
@@ -85,7 +86,7 @@ class ChatScreen(PagedScreen):
         yield popup
         yield Composer(popup, id="composer")
         yield Gauge(id="gauge")
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self.run_worker(self._feed.run(), name="draw events", exit_on_error=False)

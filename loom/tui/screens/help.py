@@ -13,9 +13,10 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.keys import format_key
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from loom.text import show_block, show_line
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.title_line import TitleLine
 
 MARGIN = 6
@@ -128,7 +129,7 @@ class HelpScreen(Screen[None]):
         yield Input(placeholder="a key, a command, a word", compact=True, select_on_focus=False)
         with VerticalScroll():
             yield Static(classes="page", markup=False)
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_resize(self) -> None:
         self._draw()

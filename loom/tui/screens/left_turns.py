@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from loom.archive.records import Turn
 from loom.context.edges import Ranges, cited
@@ -18,6 +17,7 @@ from loom.text import show_line
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.service import ChatService
 from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.line import split_line, turn_label
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.title_line import TitleLine
@@ -57,7 +57,7 @@ class LeftTurnsScreen(Screen[bool]):
     def compose(self) -> ComposeResult:
         yield TitleLine(Content.styled(f"{cited(self._ranges)} left the window", "bold"))
         yield LeftList()
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self._load()

@@ -11,13 +11,14 @@ from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from loom.errors import LoomError
 from loom.text import plural, show_line
 from loom.tui.editing import Edited, TextKept, edit
 from loom.tui.screens.sheet import TextSheet
 from loom.tui.service import ChatService
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.text_view import TextView
 
 NAME = "MEMORY.md"
@@ -43,7 +44,7 @@ class MemoryScreen(TextSheet):
         with Vertical():
             yield Static(self._title(), classes="title", markup=False)
             yield TextView(self._text())
-            yield Footer(show_command_palette=False)
+            yield KeyBar()
 
     def _title(self) -> Content:
         size = f"{plural(len(self._content), 'byte')}" if self._content else "empty"
@@ -82,8 +83,7 @@ class MemoryScreen(TextSheet):
             return
         try:
             before = await self._service.beside.read_memory()
-            with self.app.suspend():
-                edited = edit(before, NAME, os.environ)
+            edited = self._edited(before)
             self.app.refresh(layout=True)
             await self._store(edited, before)
             await self._show()
@@ -93,6 +93,17 @@ class MemoryScreen(TextSheet):
             self.notify(show_line(str(error), 1_000), severity="error", markup=False, timeout=KEPT_SECONDS)
         except LoomError as error:
             self.notify(str(error), severity="error", markup=False, timeout=15)
+
+    def _edited(self, before: bytes) -> Edited:
+        """What the person makes of it in their editor, which has the terminal meanwhile."""
+        failed: BaseException
+        with self.app.suspend():
+            # An exception that leaves this block leaves the terminal to nobody: no picture, no keys.
+            try:
+                return edit(before, NAME, os.environ)
+            except BaseException as error:  # noqa: BLE001 - raised again below
+                failed = error
+        raise failed
 
     async def _store(self, edited: Edited, before: bytes) -> None:
         """Keep the edited text; until it is stored its file lies where the person is told, however this ends."""

@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from loom.archive.records import RequestLine
 from loom.context.compare import compare
@@ -24,6 +24,7 @@ from loom.text import show_line
 from loom.tui.screens.ask import AskScreen
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.widgets.course_plot import course_content
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.part_list import Heading, PartList, PartRow, Row, comparison_rows, request_rows
 from loom.tui.widgets.title_line import TitleLine
 
@@ -82,7 +83,7 @@ class PastRequestScreen(Screen[None]):
         yield Static(id="course", markup=False)
         yield Static(id="facts", markup=False)
         yield PartList()
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self._open()

@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Key
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from loom.archive.records import Session
 from loom.errors import LoomError
@@ -30,6 +30,7 @@ from loom.tui.screens.ask import AskScreen
 from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.screens.help import HelpGroup, HelpScreen, group_of_bindings
 from loom.tui.session_words import deletion_in_words, haystack
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.session_list import NewSessionRow, SessionList, SessionRow
 from loom.tui.widgets.title_line import TitleLine
@@ -117,7 +118,7 @@ class PickerScreen(Screen[PickerResult]):
         yield Input(placeholder="title, focus, model, reference", id="filter", compact=True, select_on_focus=False)
         yield SessionList(clock=self._clock, open_id=self._open_id)
         yield Static(id="said", markup=False)
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self._load()

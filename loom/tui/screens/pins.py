@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from loom.errors import LoomError
 from loom.state.model import MAX_PINS, Pin
@@ -18,6 +18,7 @@ from loom.text import show_line
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.service import ChatService
 from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.line import split_line, turn_label
 from loom.tui.widgets.row_list import RowList
 
@@ -69,7 +70,7 @@ class PinsScreen(ModalScreen[None]):
                 classes="empty",
                 markup=False,
             )
-            yield Footer(show_command_palette=False)
+            yield KeyBar()
 
     def on_mount(self) -> None:
         self._draw()

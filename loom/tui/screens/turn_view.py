@@ -9,13 +9,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from loom.archive.records import Turn
 from loom.errors import LoomError
 from loom.text import plural, show_line
 from loom.tui.readers import SearchReader
 from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.text_view import TextView
 from loom.tui.widgets.title_line import TitleLine
 
@@ -55,7 +55,7 @@ class TurnViewScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield TitleLine()
         yield TextView(self._text)
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self._draw_title()

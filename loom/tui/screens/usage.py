@@ -12,13 +12,14 @@ from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from loom.cowork.past_requests import PastRequests
 from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.screens.past_request import PastRequestScreen
 from loom.tui.widgets.course_plot import cache_content, course_content
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.title_line import TitleLine
 from loom.tui.widgets.usage_grid import grid_content
 from loom.tui.widgets.usage_table import (
@@ -87,7 +88,7 @@ class UsageScreen(Screen[None]):
             yield Static(id="left", markup=False)
             yield Static(Content("Requests, newest first"), classes="heading", markup=False)
             yield Static(id="requests", markup=False)
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         if self._past is not None:

@@ -8,10 +8,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from loom.text import plural, show_line
 from loom.tui.screens.sheet import TextSheet
+from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.text_view import TextView
 
 
@@ -36,7 +37,7 @@ class WholeTextScreen(TextSheet):
         with Vertical():
             yield Static(self._heading(), classes="title", markup=False)
             yield TextView(self._text, diff=self._diff)
-            yield Footer(show_command_palette=False)
+            yield KeyBar()
 
     def _heading(self) -> Content:
         return Content(f"{show_line(self._title, 160)}  ({plural(len(self._text), 'character')})")

@@ -25,7 +25,7 @@ class CommandCard(ToolCard):
 
     def __init__(self, call_id: str, command: str, turn_number: int | None = None) -> None:
         super().__init__(call_id, PERSON_COMMAND, {"command": command}, turn_number)
-        self._title.tool_name = "!"
+        self._title.tool_name = "$"
         self._end = ""
 
     def write(self, end: str) -> None:

@@ -28,7 +28,7 @@ MOST_PASTES = 50
 MAX_HISTORY = 500
 
 _NEWLINE_KEYS = ("shift+enter", "ctrl+j", "alt+enter")
-_PLACEHOLDER = "Ask, or / for commands, ! to run one"
+_PLACEHOLDER = "Ask, or / for commands, ! for the shell"
 _SHELL_PLACEHOLDER = "Runs in the workspace; Backspace leaves"
 
 

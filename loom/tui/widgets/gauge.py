@@ -19,13 +19,13 @@ HYSTERESIS = 5.0
 """Percent points below a threshold at which its colour goes away again, so that it does not flicker."""
 
 _GROUPS: tuple[tuple[tuple[Segment, ...], str, str], ...] = (
-    # Glyph and colour both differ where two groups meet: sixteen colours, or none, still tell them apart.
+    # Each group has a glyph of its own: sixteen colours, or none, still tell them apart.
     ((Segment.TOOLS, Segment.INSTRUCTIONS, Segment.MEMORY, Segment.PROJECT), "▓", "$secondary"),
     ((Segment.STATE, Segment.RECEIPT), "▒", "$accent"),
     ((Segment.USER,), "█", "$primary"),
     ((Segment.ASSISTANT,), "▆", "$success"),
     ((Segment.TOOL,), "▄", "$warning"),
-    ((Segment.RECALLED, Segment.PINS, Segment.HINT), "▒", "$accent"),
+    ((Segment.RECALLED, Segment.PINS, Segment.HINT), "░", "$accent"),
 )
 
 
@@ -37,7 +37,8 @@ class Level(StrEnum):
 
 _LEVEL_STYLE = {Level.OK: "$foreground-muted", Level.WARN: "$text-warning bold", Level.CRITICAL: "$text-error bold"}
 
-
+_SIGNS = {Level.OK: "", Level.WARN: "! ", Level.CRITICAL: "!! "}
+"""The same without a colour."""
 _RANK = {Level.OK: 0, Level.WARN: 1, Level.CRITICAL: 2}
 
 
@@ -103,7 +104,7 @@ def gauge_line(usage: WindowUsage | None, level: Level, width: int) -> Content:
     """The whole line: bar, numbers, and, where there is room, the cost and how much came from the provider's cache."""
     if usage is None:
         return Content.styled("counting the window…", "$foreground-muted")
-    numbers = Content.styled(gauge_text(usage), _LEVEL_STYLE[level])
+    numbers = Content.styled(f"{_SIGNS[level]}{gauge_text(usage)}", _LEVEL_STYLE[level])
     extra = f"  ${usage.cost_usd:.2f}" if usage.cost_usd >= 0.005 else ""
     cached = f"  {usage.cache_read_share * 100:.0f}% cached" if usage.cache_read_share is not None else ""
     bar = width - numbers.cell_length - len(extra) - 1

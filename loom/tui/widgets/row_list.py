@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, ClassVar, Generic, TypeVar
 
+from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
 from textual.content import Content
@@ -20,6 +21,7 @@ from textual.visual import Visual
 from loom.text import show_line
 
 Item = TypeVar("Item")
+_TURNED = Style(reverse=True)
 
 
 class RowList(ScrollView, Generic[Item], can_focus=True):
@@ -233,6 +235,11 @@ class RowList(ScrollView, Generic[Item], can_focus=True):
         at = line - self._tops[index]
         return strips[at] if at < len(strips) else Strip.blank(width, self.rich_style)
 
+    @property
+    def _turned(self) -> bool:
+        """Whether the stylesheet draws the cursor the other way round; a visual style leaves that out."""
+        return bool(self.get_component_styles("row-list--cursor").text_style.reverse)
+
     def _strips(self, index: int) -> list[Strip]:
         on_cursor = index == self._cursor and self._selectable_at(index)
         key = (index, on_cursor, self.has_focus)
@@ -246,6 +253,7 @@ class RowList(ScrollView, Generic[Item], can_focus=True):
                 drawn = Visual.to_strips(self, line, width, 1, style)
                 # A wide character cut at the edge leaves a cell to fill.
                 strip = drawn[0] if drawn else Strip([])
-                strips.append(strip.adjust_cell_length(width, style.rich_style))
+                strip = strip.adjust_cell_length(width, style.rich_style)
+                strips.append(strip.apply_style(_TURNED) if on_cursor and self._turned else strip)
             self._drawn[key] = strips
         return strips

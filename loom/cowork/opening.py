@@ -1,0 +1,86 @@
+"""How a session of the archive is opened: to go on with it, or to read it while another loom writes it."""
+
+from __future__ import annotations
+
+from loom.archive import ConversationStore, Turn
+from loom.archive.records import PERSON_COMMAND, TurnKind
+from loom.cowork.answering import Answering
+from loom.cowork.elsewhere import Claim, Lookout, follow
+from loom.cowork.events import Listener, Notice, SessionOpened, StateChanged, ToolFinished, TurnStored
+from loom.cowork.record import SessionRecord
+from loom.cowork.recorder import NotSaved, Recorder
+from loom.text import plural
+
+
+class Opening:
+    """Opens one session, once."""
+
+    def __init__(
+        self,
+        store: ConversationStore,
+        claim: Claim,
+        record: SessionRecord,
+        recorder: Recorder,
+        answering: Answering,
+        listener: Listener,
+    ) -> None:
+        self._store = store
+        self._claim = claim
+        self._record = record
+        self._recorder = recorder
+        self._answering = answering
+        self._listener = listener
+        self._follower: Lookout | None = None
+
+    async def resume(self, session_id: str) -> None:
+        """To go on with it, with what an earlier loom could not finish. Raises LeaseHeld, or UnknownSession."""
+        self._recorder.session_id = session_id
+        await self._claim.acquire(session_id)
+        # What could not be saved last time is newer than a draft, which may be the beginning of the same.
+        await self._restore_spooled()
+        recovered = await self._store.recover_draft(session_id)
+        await self._open(session_id)
+        if recovered:
+            what = "command that you ran" if recovered[0].tool_name == PERSON_COMMAND else "answer"
+            self._listener(
+                Notice("warning", f"The last {what} was cut off; what had arrived of it is marked interrupted.")
+            )
+
+    async def _restore_spooled(self) -> None:
+        try:
+            restored = await self._recorder.restore()
+        except (NotSaved, OSError):
+            return  # announced by the recorder, and still in the spool
+        if restored:
+            self._listener(
+                Notice(
+                    "information", f"In the archive now: {plural(restored, 'turn')} that could not be saved last time."
+                )
+            )
+
+    async def read(self, session_id: str) -> None:
+        """To read it only. What another loom writes is told as it comes, until this is closed. Raises
+        UnknownSession."""
+        await self._open(session_id)
+        self._follower = follow(self._store, self._record.require(), self._follow)
+        self._follower.start()
+
+    async def _follow(self, turns: list[Turn]) -> None:
+        for turn in turns:
+            self._listener(TurnStored(turn))
+            if turn.kind is TurnKind.TOOL_RESULT:
+                self._listener(ToolFinished(turn.tool_call_id or "", turn, None))
+        await self._record.refresh()
+        self._listener(StateChanged(self._record.state))
+        await self._answering.reload()
+
+    async def _open(self, session_id: str) -> None:
+        detail = await self._record.open(session_id)
+        self._listener(SessionOpened(detail.id, detail.reference, detail.title))
+        self._listener(StateChanged(self._record.state))
+        await self._answering.reload()
+
+    async def close(self) -> None:
+        """Follow no more."""
+        if self._follower is not None:
+            await self._follower.stop()

@@ -1,0 +1,47 @@
+"""The line of keys at the foot of a screen: as many as there is room for, none of them half."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.events import Resize
+from textual.widgets import Footer
+from textual.widgets._footer import FooterKey
+
+
+class KeyBar(Footer):
+    """Keys in the order of the screen's bindings. Where they do not all fit, the last ones stay away; the help and the
+    way back are always there, and the help names them all."""
+
+    def __init__(self) -> None:
+        super().__init__(show_command_palette=False)
+
+    def compose(self) -> ComposeResult:
+        keys = [key for key in super().compose() if isinstance(key, FooterKey)]
+        yield from fitting(keys, self.size.width or self.app.size.width)
+
+    def on_resize(self, event: Resize) -> None:
+        if self._bindings_ready:
+            self.call_after_refresh(self.recompose)
+
+
+def fitting(keys: Sequence[FooterKey], width: int) -> list[FooterKey]:
+    """Those that fit into so many columns, in their order."""
+    taken: set[int] = set()
+    for at in sorted(range(len(keys)), key=lambda at: (not _leads(keys[at]), at)):
+        columns = _columns(keys[at])
+        if columns > width:
+            break
+        width -= columns
+        taken.add(at)
+    return [key for at, key in enumerate(keys) if at in taken]
+
+
+def _leads(key: FooterKey) -> bool:
+    return "help" in key.action or key.key == "escape"
+
+
+def _columns(key: FooterKey) -> int:
+    return cell_len(key.key_display) + (cell_len(key.description) + 3 if key.description else 0)

@@ -1,0 +1,94 @@
+"""The keys at the foot of each screen, in a narrow terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from textual.widgets._footer import FooterKey
+
+from loom.locations import Locations
+from loom.tui.screens.archive import ArchiveScreen
+from loom.tui.screens.help import HelpScreen
+from loom.tui.screens.memory import MemoryScreen
+from loom.tui.screens.past_request import PastRequestScreen
+from loom.tui.screens.picker import PickerScreen
+from loom.tui.screens.pins import PinsScreen
+from loom.tui.screens.turn_view import TurnViewScreen
+from loom.tui.screens.usage import UsageScreen
+from loom.tui.widgets.key_bar import KeyBar
+from tests.support.seat import Seat, seated
+
+
+async def see(seat: Seat, screen: type) -> None:
+    await seat.until(lambda: isinstance(seat.app.screen, screen))
+    await seat.until(lambda: seat.app.screen.query(FooterKey))
+    await seat.pilot.pause()
+
+
+async def chat(seat: Seat) -> None:
+    return None
+
+
+def command(name: str, screen: type) -> Callable[[Seat], Awaitable[None]]:
+    async def go(seat: Seat) -> None:
+        await seat.say(f"/{name}")
+        await see(seat, screen)
+
+    go.__name__ = name
+    return go
+
+
+async def time_travel(seat: Seat) -> None:
+    await command("context", UsageScreen)(seat)
+    await seat.pilot.press("left")
+    await see(seat, PastRequestScreen)
+
+
+async def whole_turn(seat: Seat) -> None:
+    await command("recall hello", ArchiveScreen)(seat)
+    await seat.until(lambda: seat.app.screen.query("HitList") and seat.app.screen.query_one("HitList").items)  # type: ignore[attr-defined]
+    await seat.pilot.press("down", "v")
+    await see(seat, TurnViewScreen)
+
+
+SCREENS = [
+    chat,
+    command("context", UsageScreen),
+    command("sessions", PickerScreen),
+    command("recall", ArchiveScreen),
+    command("help", HelpScreen),
+    command("pins", PinsScreen),
+    command("memory", MemoryScreen),
+    time_travel,
+    whole_turn,
+]
+
+
+@pytest.mark.parametrize("way", SCREENS, ids=lambda way: way.__name__)
+async def test_no_key_is_cut_and_the_way_back_is_there(
+    way: Callable[[Seat], Awaitable[None]], locations: Locations, workspace: Path
+) -> None:
+    async with seated(locations, workspace, fresh=True, size=(60, 24)) as seat:
+        await seat.ready()
+        await seat.talk("hello")
+        await way(seat)
+        bar = seat.app.screen.query_one(KeyBar)
+        keys = list(bar.query(FooterKey))
+        assert keys
+        assert all(bar.region.contains_region(key.region) for key in keys), [key.description for key in keys]
+        assert all(len(str(key.render())) == key.region.width for key in keys)
+        shown = {binding.description for _, binding, _, _ in seat.app.screen.active_bindings.values() if binding.show}
+        leads = {"Help"} if way is chat else {"Back", "Leave", "Help"}
+        assert leads & shown <= {key.description for key in keys}
+
+
+async def test_more_room_shows_more_keys(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace, fresh=True, size=(40, 24)) as seat:
+        await seat.ready()
+        bar = seat.chat.query_one(KeyBar)
+        few = len(bar.query(FooterKey))
+        await seat.pilot.resize_terminal(160, 24)
+        await seat.until(lambda: len(bar.query(FooterKey)) > few)
+        assert {"Help", "Quit"} <= {key.description for key in bar.query(FooterKey)}
