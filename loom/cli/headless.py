@@ -171,7 +171,7 @@ class _Driver:
             self.session.answer(asked.call_id, Decision(allowed=True))
         else:
             self.denied.append(asked.tool_name)
-            reason = "Nobody is there to ask: this run may not do that. Say what you would have done."
+            reason = "Nobody is there to ask, and this run was not allowed that. Say what you would have done."
             self.session.answer(asked.call_id, Decision(allowed=False, reason=reason))
 
     def interrupt(self, which: signal.Signals) -> None:
