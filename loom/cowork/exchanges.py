@@ -142,10 +142,13 @@ class Exchanges:
         self.start_next()
 
     async def _run(self, engine: Engine, text: str) -> None:
+        # Commands may have been run before it: they give no title.
+        session = self._record.detail
+        is_first = session is None or not (session.title or session.focus)
         prompt = await self._first_turn(lambda: self._store_prompt(text))
         if prompt is None:
             return
-        if prompt.turn_number == 1:
+        if is_first:
             self._titling.begin(prompt)
         await self._answer(engine, prompt)
 

@@ -70,6 +70,31 @@ async def test_it_is_written_once_from_the_first_message(start: Start, bench: Wo
     assert "openai-chat:small" in (note.content or "")
 
 
+async def test_a_command_before_the_first_message_does_not_cost_the_title(
+    start: Start, bench: Workbench, both: Both
+) -> None:
+    talk = await start(choice=chat(), on=titled(bench))
+    talk.session.run_command("true")
+    await talk.heard.ended()
+    await talk.say("The login page is broken")
+    await talk.session.titled()
+    await talk.say("And now something else.")
+    await talk.session.titled()
+    assert title(talk) == "Fix the Login Page"
+    assert len(both.asked) == 1
+
+
+async def test_who_named_the_session_first_is_not_asked_about(start: Start, bench: Workbench, both: Both) -> None:
+    talk = await start(choice=chat(), on=titled(bench))
+    talk.session.run_command("true")
+    await talk.heard.ended()
+    await talk.session.rename("Mine")
+    await talk.say("The login page is broken")
+    await talk.session.titled()
+    assert title(talk) == "Mine"
+    assert both.asked == []
+
+
 async def test_without_the_setting_no_model_is_asked(start: Start, both: Both) -> None:
     talk = await start(choice=chat())
     await talk.say("The login page is broken")
