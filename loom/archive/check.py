@@ -141,7 +141,7 @@ class _Check:
     def _permissions(self) -> None:
         """Files of loom's home that others can use."""
         home = self._path.parent
-        searched = [home / "backups", home / "spool"]
+        searched = [home / "backups", home / "spool", home / "unsent"]
         for place in [home, *_files(self._path), home / "exports", home / "leases", *searched]:
             try:
                 self._findings += _open_to_others(place)

@@ -127,13 +127,15 @@ def test_no_archive_at_all_is_told(archive_path: Path) -> None:
 async def test_files_that_others_can_read_are_named(archive_path: Path) -> None:
     await _filled(archive_path)
     archive_path.parent.chmod(0o755)
-    backups = archive_path.parent / "backups"
-    backups.mkdir(mode=0o700)
-    (backups / "old.db").touch(mode=0o644)
-    (backups / "old.db").chmod(0o644)
+    backups, unsent = archive_path.parent / "backups", archive_path.parent / "unsent"
+    for file in (backups / "old.db", unsent / "new.txt"):
+        file.parent.mkdir(mode=0o700)
+        file.touch()
+        file.chmod(0o644)
     said = [finding.todo for finding in check(archive_path).findings if finding.part == "permissions"]
     assert f"chmod 700 {archive_path.parent}" in said
     assert f"chmod 600 {backups / 'old.db'}" in said
+    assert f"chmod 600 {unsent / 'new.txt'}" in said
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o610])

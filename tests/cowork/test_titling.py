@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -68,6 +69,19 @@ async def test_it_is_written_once_from_the_first_message(start: Start, bench: Wo
     note = next(t for t in await talk.session.transcript() if t.kind is TurnKind.NOTE)
     assert note.usage == {"input_tokens": 40, "output_tokens": 6}
     assert "openai-chat:small" in (note.content or "")
+
+
+async def test_files_that_the_message_names_stay_with_the_conversation_s_model(
+    start: Start, bench: Workbench, workspace: Path, both: Both
+) -> None:
+    (workspace / "keys.txt").write_text("the secret is 4711")
+    talk = await start(choice=chat(), on=titled(bench))
+    await talk.say("Read @keys.txt")
+    await talk.session.titled()
+    (asked,) = both.asked
+    assert "Read @keys.txt" in str(asked.messages)
+    assert "4711" not in str(asked.messages)
+    assert "4711" in ((await talk.session.transcript())[0].content or "")
 
 
 async def test_a_command_before_the_first_message_does_not_cost_the_title(
