@@ -24,6 +24,9 @@ def is_gone(path: str) -> bool:
         Path(path).stat()
     except (FileNotFoundError, NotADirectoryError):
         return True
+    except ValueError:
+        # No file can have such a name: the archive was damaged there.
+        return True
     except OSError:
         return False
     return False

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from loom.archive.database import connect
 from loom.locations import Locations
 from loom.tui.places import begun_in_words, is_gone, path_end
 from loom.tui.screens.picker import PickerScreen
@@ -80,6 +82,25 @@ async def test_the_list_says_which_sessions_are_of_another_folder_and_which_fold
         assert ", which is not there any more; commands and edits now go to" in notes(seat)[0]
 
 
+async def test_a_damaged_folder_name_keeps_nobody_from_the_list(locations: Locations, workspace: Path) -> None:
+    other = clone(workspace, "clone")
+    for place in (workspace, other):
+        async with seated(locations, place, fresh=True) as seat:
+            await seat.ready()
+            await seat.talk("read README.md")
+    with closing(connect(locations.archive)) as connection:
+        connection.execute(
+            "UPDATE cowork_sessions SET workspace_path = '/srv/a' || char(0) || 'b' WHERE workspace_path = ?",
+            (str(other),),
+        )
+    async with seated(locations, workspace) as seat:
+        await seat.until(lambda: isinstance(seat.app.screen, PickerScreen) and len(seat.rows) == 3)
+        rows = seat.app.screen.query_one(SessionList)
+        await seat.until(lambda: rows.gone == {"/srv/a\0b"})
+        await seat.pilot.pause()
+        assert "(gone)" in lines(seat)
+
+
 @pytest.mark.parametrize(
     ("path", "chars", "shown"),
     [
@@ -102,3 +123,4 @@ def test_the_home_folder_is_a_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_only_read_says_nothing_of_commands(tmp_path: Path) -> None:
     assert begun_in_words("/srv/a", "/srv/b", gone=False, read_only=True) == "Written in /srv/a."
     assert not is_gone(str(tmp_path)) and is_gone(str(tmp_path / "none"))
+    assert is_gone("/srv/a\0b")
