@@ -94,11 +94,16 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
         except (sqlite3.Error, OSError) as error:
             raise _unpurged(error, archive) from error
         hindrance, shared = _clean(connection, archive, samples, progress, anew=erased.indexed_anew)
-    Spool(home / "spool").forget(session_id)
-    Unsent(home / "unsent").forget(session_id)
-    left: list[Left] = []
-    if hindrance is not None:
-        left.append(hindrance)
+    left = [hindrance] if hindrance is not None else []
+    for folder, forget in (
+        (home / "spool", Spool(home / "spool").forget),
+        (home / "unsent", Unsent(home / "unsent").forget),
+    ):
+        try:
+            forget(session_id)
+        except OSError as error:
+            # The backups are still to be reached.
+            left.append(Left(folder, f"not every file of the session could be removed here ({error})"))
     reached: list[Path] = []
     known = known_backups(archive)
     for place, backup in enumerate(known, 1):

@@ -192,6 +192,17 @@ async def test_a_session_that_is_open_elsewhere_is_not_purged(archive_path: Path
         await store.close()
 
 
+async def test_words_that_cannot_be_removed_do_not_keep_it_from_the_backups(archive_path: Path) -> None:
+    doomed, _ = await _fill(archive_path)
+    home = archive_path.parent
+    backup = create_backup(archive_path).path
+    (home / "unsent" / f"{doomed}.odd").mkdir(parents=True)
+    purged = purge(archive_path, doomed, home)
+    assert [left.path for left in purged.left] == [home / "unsent"]
+    assert purged.backups == (backup,)
+    assert files_with(home, b"Quetzalcoatl") == []
+
+
 async def test_an_unknown_session_is_told(archive_path: Path) -> None:
     await _fill(archive_path)
     with pytest.raises(UnknownSession):
