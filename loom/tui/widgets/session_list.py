@@ -105,8 +105,8 @@ def _cell(content: Content, width: int) -> Content:
 class SessionList(RowList[SessionRow]):
     """`New session`, then the sessions.
 
-    A printable key that is no command is a word begun: it is given away (Typed), and so is every one that follows, until
-    the keyboard comes back. The focus moves later than a burst of keys.
+    A printable key that is no command is a word begun: it is given away (Typed), and so is every one that follows,
+    until the keyboard comes back. The focus moves later than a burst of keys.
     """
 
     class Typed(Message):
