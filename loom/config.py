@@ -97,7 +97,9 @@ class Settings:
     )
     connect_timeout: float = _setting(15.0, "Seconds to reach a provider.", low=0.1)
     idle_timeout: float = _setting(180.0, "Seconds a provider may stay silent inside an answer.", low=0.1)
-    recall_tokens: int = _setting(8_000, "Most tokens one recall may answer.", low=500, high=100_000)
+    recall_tokens: int = _setting(
+        8_000, "Most tokens one recall may answer; never more than an eighth of the window.", low=500, high=100_000
+    )
     recall_scope: Literal["session", "workspace", "all"] = _setting(
         "session", "The widest scope that the model may search by itself."
     )

@@ -171,8 +171,8 @@ class _Driver:
             self.session.answer(asked.call_id, Decision(allowed=True))
         else:
             self.denied.append(asked.tool_name)
-            reason = "Nobody is there to ask, and this run was not allowed that. Say what you would have done."
-            self.session.answer(asked.call_id, Decision(allowed=False, reason=reason))
+            reason = "Nobody is there to ask, and this run may not do that by itself. Say what you would have done."
+            self.session.answer(asked.call_id, Decision(allowed=False, reason=reason, by_person=False))
 
     def interrupt(self, which: signal.Signals) -> None:
         if self.session is not None:

@@ -20,6 +20,11 @@ exchange fit beside it, and the window's beginning stays where it is through mos
 LEAST_PREVIEW = 300
 """Tokens; a smaller share of a very small window would not say what was found."""
 
+RECALL_SHARE = 8
+"""One recall takes at most this part (an eighth) of the window without the reserve: it brings several turns at once."""
+LEAST_RECALL = 500
+"""Tokens; what frames a recall takes a hundred."""
+
 
 class WindowTooSmall(LoomError):
     """What must be sent does not fit into the model's window."""
@@ -67,6 +72,11 @@ class Budget:
     def preview_room(self) -> int:
         """The most tokens that one tool output may take, by our own count."""
         return max(LEAST_PREVIEW, (self.window - self.reserve) // PREVIEW_SHARE)
+
+    @property
+    def recall_room(self) -> int:
+        """The most tokens that one recall may take, by our own count."""
+        return max(LEAST_RECALL, (self.window - self.reserve) // RECALL_SHARE)
 
     def check(self, floor: int) -> None:
         """Raises WindowTooSmall if the floor alone fills the window."""

@@ -172,6 +172,11 @@ class Answering:
             self.engine.set_beside(self._beside)
             self.measure()
 
+    @property
+    def recall_room(self) -> int:
+        """The most tokens that one recall may take in the window; no tool runs while there is no engine."""
+        return self.engine.recall_room if self.engine is not None else 0
+
     def state_yaml(self) -> str:
         """The state as the model sees it."""
         return self._record.yaml(self.choice.name)

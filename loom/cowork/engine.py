@@ -221,6 +221,11 @@ class Engine:
         """The most tokens that pins may take together."""
         return self.window.budget.pin_room
 
+    @property
+    def recall_room(self) -> int:
+        """The most tokens that one recall may take."""
+        return self.window.budget.recall_room
+
     def pins_need(self, pins: Sequence[Pinned]) -> int:
         """Tokens that these pins would take if all of their turns had left the window."""
         return self.window.pins_need(pins)

@@ -128,6 +128,8 @@ class Decision:
     """With `always`: in the preview's wider scope."""
     reason: str = ""
     """For the model, when denied."""
+    by_person: bool = True
+    """False where nobody was there to ask."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,8 @@ class Gate(AbstractCapability[None]):
             if decision.always:
                 self._permissions.allow(preview, wider=decision.wider)
             return ToolApproved()
+        if not decision.by_person:
+            return ToolDenied(f"Not allowed; nothing was changed. {decision.reason}".strip())
         reason = f" They said: {decision.reason}" if decision.reason else ""
         return ToolDenied(f"The person said no; nothing was changed.{reason}")
 

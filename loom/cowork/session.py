@@ -105,6 +105,7 @@ class CoworkSession:
             pins=ModelPins(self._board),
             memory=self.beside.memory_file,
             window=lambda: usage_words(self.usage),
+            recall_room=lambda: self._answering.recall_room,
             forbidden=workbench.forbidden,
         )
         self._answering = Answering(

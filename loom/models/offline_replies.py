@@ -65,6 +65,7 @@ MAX_UNKNOWN = 3
 """Lines that were not understood are named up to this many."""
 
 _TURN = re.compile(r"^\[Turn (\d+)\]\s*([^\n]*)$", re.MULTILINE)
+_PERSON = "The person said no"
 _SAID = re.compile(r"They said:\s*(.+)", re.DOTALL)
 _LANGUAGES = {
     ".py": "python", ".rs": "rust", ".go": "go", ".js": "javascript", ".ts": "typescript", ".toml": "toml",
@@ -124,6 +125,8 @@ def _section(step: Progress) -> str:
 def _went_wrong(request: Request, done: Done) -> str:
     what = code(" ".join(done.arguments["args"])) if _is_git(done) else describe(request)
     if done.status == "denied":
+        if not done.text.startswith(_PERSON):
+            return f"I was **not allowed** to do this: {_noun(request, done)}. Nothing was changed."
         said = _SAID.search(done.text)
         reason = f"You said: “{_one_line(said[1])}”." if said else ""
         return f"You said **no** to {_noun(request, done)}. {reason} Nothing was changed.".replace("  ", " ")

@@ -71,11 +71,23 @@ class RecallSource(Protocol):
 
 
 class Recall:
-    def __init__(self, source: RecallSource, settings: Settings, count: Callable[[str], int]) -> None:
+    def __init__(
+        self,
+        source: RecallSource,
+        settings: Settings,
+        count: Callable[[str], int],
+        room: Callable[[], int] | None = None,
+    ) -> None:
+        """`room` gives the most tokens that the window has for one recall; the setting is the upper bound."""
         self._source = source
-        self._budget = settings.recall_tokens
+        self._most_tokens = settings.recall_tokens
+        self._room = room
         self._widest = settings.recall_scope
         self._count = count
+
+    @property
+    def _budget(self) -> int:
+        return self._most_tokens if self._room is None else min(self._most_tokens, self._room())
 
     async def conversation_recall(
         self,

@@ -50,11 +50,13 @@ def build_toolbox(
     pins: PinSource | None = None,
     memory: Callable[[], MemoryFile] | None = None,
     window: Callable[[], str] | None = None,
+    recall_room: Callable[[], int] | None = None,
     forbidden: Sequence[Path] = (),
 ) -> Toolbox:
     """The tools over one workspace. `count` gives the tokens of a text; `forbidden` are folders that no tool opens
     (loom's own home), inside the workspace or not. `memory` finds the workspace's memory (in a
-    thread: it may ask git); `window` gives the gauge's reading in words. Without the source of a tool there is no such
+    thread: it may ask git); `window` gives the gauge's reading in words, `recall_room` the most
+    tokens that it has for one recall. Without the source of a tool there is no such
     tool."""
     place = Workspace(workspace, forbidden)
     changes = Changes(place)
@@ -69,7 +71,7 @@ def build_toolbox(
         ToolSpec("edit_file", edit.edit_file, Effect.WRITE, edit.preview),
         ToolSpec("shell_execute", shell.shell_execute, Effect.EXECUTE, shell.preview),
         ToolSpec("git_command", git.git_command, Effect.EXECUTE, git.preview),
-        ToolSpec("conversation_recall", Recall(recall, settings, count).conversation_recall, Effect.READ),
+        ToolSpec("conversation_recall", Recall(recall, settings, count, recall_room).conversation_recall, Effect.READ),
     ]
     if pins is not None:
         specs.append(ToolSpec("pin", PinTool(pins).pin, Effect.KEEP))

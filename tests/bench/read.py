@@ -35,7 +35,7 @@ def _add_sessions(path: Path, count: int) -> None:
     with closing(connect(path)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
         for n in range(count):
-            create_session(connection, Workspace(f"/work/{n % 50}", None), "bench", "x" * 20_000, title=f"session {n}")
+            create_session(connection, Workspace(f"/src/{n % 50}", None), "bench", "x" * 20_000, title=f"session {n}")
 
 
 async def measure(folder: Path, turns: int, sessions: int) -> list[list[str]]:

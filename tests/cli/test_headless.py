@@ -40,6 +40,8 @@ def test_a_call_that_was_not_allowed_is_3_and_is_told(workspace: Path) -> None:
     done = prompt(workspace, "run touch made.txt")
     assert done.returncode == 3
     assert "loom: 1 call not allowed (shell_execute); --allow" in done.stderr
+    assert "not allowed to do this: touch made.txt" in done.stdout.replace("`", "").replace("*", "")
+    assert "You said no" not in done.stdout.replace("*", "")
     assert not (workspace / "made.txt").exists()
     assert prompt(workspace, "run touch made.txt", "--allow", "commands").returncode == 0
 

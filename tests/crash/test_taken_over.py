@@ -34,7 +34,8 @@ def test_a_loom_that_wakes_up_is_told_and_goes_on_in_a_fork(tmp_path: Path) -> N
             one.send(signal.SIGCONT)
             one.until(TAKEN)
             one.press("half a thought\x14")
-            one.until("fork and go on")
+            # The line above the composer names the answers too: this stands in the question alone.
+            one.until("It stays on the screen")
             seen = len(one.drawn)
             one.answer("f")
             one.until("Forked from", after=seen)

@@ -133,12 +133,13 @@ class PtyProgram:
         self._wait(lambda: len(self._raw) >= count or self.process.poll() is not None, f"{count} bytes")
 
     def _wait(self, so: Callable[[], bool], what: str) -> None:
-        waited = 0.0
+        # Seconds in which nothing is drawn count whole; a program that draws all the while has five times as many.
+        waited, end = 0.0, time.monotonic() + 5 * PATIENCE
         while not so():
             with self._more:
                 if self._ended or not self._more.wait(0.2):
                     waited += 0.2
-            if waited > PATIENCE or (self.process.poll() is not None and not so()):
+            if waited > PATIENCE or time.monotonic() > end or (self.process.poll() is not None and not so()):
                 raise AssertionError(f"{what} was never drawn; the last of it: {self.drawn[-1500:]!r}")
 
     def ready(self) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -134,6 +135,24 @@ async def test_a_letter_that_is_no_command_begins_the_filter(shelf: Fixed) -> No
         await pilot.press("enter")
         await until(pilot, lambda: app.left)
     assert app.result == OpenSession(id_of(shelf, "a1b2"))
+
+
+@pytest.mark.parametrize("burst", ["the n d a", "/n d a"])
+async def test_a_burst_of_letters_is_in_the_filter_whole(shelf: Fixed, burst: str) -> None:
+    """A word that was typed before the picker was there arrives all at once: no letter of it is lost or a command."""
+    app = alone(picker(shelf))
+    async with app.run_test() as pilot:
+        await loaded(pilot)
+        for letter in burst:
+            app.post_message(Key({" ": "space", "/": "slash"}.get(letter, letter), letter))
+        box = app.screen.query_one("#filter", Input)
+        await until(pilot, lambda: len(box.value) >= len(burst.removeprefix("/")))
+        assert box.value == burst.removeprefix("/")
+        assert isinstance(app.screen, PickerScreen)
+        # Back in the list, letters are commands again.
+        await pilot.press("escape")
+        await pilot.press("d")
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
 
 
 async def test_the_arrows_move_the_list_while_the_filter_has_the_keyboard(shelf: Fixed) -> None:

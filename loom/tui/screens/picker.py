@@ -14,7 +14,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.events import Key
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
@@ -121,6 +120,8 @@ class PickerScreen(Screen[PickerResult]):
         yield KeyBar()
 
     def on_mount(self) -> None:
+        rows = self.query_one(SessionList)
+        rows.command_keys, rows.filter_key = COMMAND_KEYS, "slash"
         self._load()
 
     # --- the list ---------------------------------------------------------------------------------
@@ -238,13 +239,9 @@ class PickerScreen(Screen[PickerResult]):
         if first:
             box.insert_text_at_cursor(first)
 
-    def on_key(self, event: Key) -> None:
-        """In the list, a printable key that is no command begins the filter."""
-        letter = event.character if event.is_printable else None
-        command = event.key in self.active_bindings or event.key in COMMAND_KEYS
-        if letter and letter.strip() and not command and not isinstance(self.focused, Input):
-            event.stop()
-            self.action_filter(letter)
+    @on(SessionList.Typed)
+    def _typed(self, event: SessionList.Typed) -> None:
+        self.action_filter(event.text)
 
     @on(Input.Changed, "#filter")
     def _filtered(self) -> None:
@@ -387,4 +384,9 @@ class PickerScreen(Screen[PickerResult]):
 
 
 # A command that has nothing to do at the moment is no letter of the filter either.
-COMMAND_KEYS = frozenset(each.key for each in PickerScreen.BINDINGS if isinstance(each, Binding))
+COMMAND_KEYS = frozenset(
+    key
+    for each in (*PickerScreen.BINDINGS, *SessionList.BINDINGS, *RowList.BINDINGS)
+    if isinstance(each, Binding)
+    for key in each.key.split(",")
+)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from textual.content import Content
+from textual.events import Key
+from textual.message import Message
 
 from loom.archive.records import Session
 from loom.text import plural, show_line
@@ -101,7 +103,18 @@ def _cell(content: Content, width: int) -> Content:
 
 
 class SessionList(RowList[SessionRow]):
-    """`New session`, then the sessions."""
+    """`New session`, then the sessions.
+
+    A printable key that is no command is a word begun: it is given away (Typed), and so is every one that follows,
+    until the keyboard comes back. The focus moves later than a burst of keys.
+    """
+
+    class Typed(Message):
+        """Printable keys that belong into a text."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
 
     def __init__(
         self,
@@ -119,8 +132,28 @@ class SessionList(RowList[SessionRow]):
         """The folder whose sessions do not say where they belong; empty when all do."""
         self.gone: frozenset[str] = frozenset()
         """Folders that are not there any more."""
+        self.command_keys: frozenset[str] = frozenset()
+        """Printable keys that begin no word."""
+        self.filter_key = ""
+        """The command behind which a text begins."""
+        self._gives_away = False
         self.references: dict[str, str] = {}
         """The references of the sessions that are known, by id: a fork says which one it comes from."""
+
+    def on_focus(self) -> None:
+        self._gives_away = False
+
+    def on_key(self, event: Key) -> None:
+        if not event.is_printable or event.character is None:
+            return
+        begins = bool(event.character.strip()) and event.key not in self.command_keys
+        if event.key == self.filter_key and not self._gives_away:
+            self._gives_away = True  # the key itself is the screen's
+        elif begins or self._gives_away:
+            event.prevent_default()
+            event.stop()
+            self._gives_away = True
+            self.post_message(self.Typed(event.character))
 
     def height_of(self, item: SessionRow, width: int) -> int:
         return 1 if isinstance(item, NewSessionRow) or width >= COLUMNS_FROM else 2
