@@ -138,8 +138,10 @@ class Leases:
 
     def _is_named(self, session_id: str, held: _Held) -> bool:
         """Whether the lock is on the file that has the session's name: that of a session that was taken over is not."""
-        path = self._path(session_id)
-        return path.exists() and path.stat().st_ino == os.fstat(held.descriptor).st_ino
+        try:
+            return self._path(session_id).stat().st_ino == os.fstat(held.descriptor).st_ino
+        except FileNotFoundError:
+            return False
 
     def _lock(self, session_id: str, *, take_over: bool) -> int:
         """A descriptor that has the session's lock."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from loom.archive import ConversationStore, Draft, LeaseHeld, LeaseLost, NewTurn, UnknownSession
+from loom.archive.database import connect
+from loom.archive.leases import Leases
 
 HOLD = """
 import asyncio, sys
@@ -192,3 +196,28 @@ async def test_the_one_that_lost_it_learns_that_and_who_has_it(
     assert await store.get_lease_holder(session) is None
     await store.acquire_lease(session)
     assert not await store.is_lease_lost(session)
+
+
+async def test_who_has_it_is_told_while_the_file_comes_and_goes(
+    store: ConversationStore, other_store: ConversationStore, session: str
+) -> None:
+    leases = Leases(store.path.parent / "leases")
+    with closing(connect(store.path)) as connection:
+        leases.acquire(connection, session, take_over=False)
+        await other_store.acquire_lease(session, take_over=True)
+        file, done = store.path.parent / "leases" / f"{session}.lease", threading.Event()
+
+        def come_and_go() -> None:
+            while not done.is_set():
+                file.touch()
+                file.unlink()
+
+        thread = threading.Thread(target=come_and_go)
+        thread.start()
+        try:
+            for _ in range(5_000):
+                leases.holder(session)
+        finally:
+            done.set()
+            thread.join()
+            leases.release_all()
