@@ -343,7 +343,7 @@ class CoworkSession:
     def _idle_engine(self) -> Engine:
         self._require_writing()
         if self.busy:
-            raise LoomError("An exchange is running.", "Wait for it, or interrupt it with Esc.")
+            raise LoomError("An exchange or a summary is running.", "Wait for it, or interrupt it with Esc.")
         if self._answering.engine is None:
             raise self.problem or LoomError("The model is still being made ready.", "Try again in a moment.")
         return self._answering.engine

@@ -19,7 +19,7 @@ from loom.cowork.past_requests import PastRequests
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.suggesting import suggest_models
-from loom.text import plural
+from loom.text import plural, show_line
 from loom.tui.age import utc_now
 from loom.tui.choices import ForkAt, JumpTo, NewSession, OpenSession, PickerResult, PinTurn, Quit
 from loom.tui.commands import Call
@@ -281,9 +281,12 @@ class LoomApp(LoomLook):
         if turn is None:
             raise LoomError(f"T{turn_number} is not there any more.")
         last = (await bench.store.get_exchanges(session_id, turn.exchange, turn.exchange))[-1].turn_number
-        if last != turn_number:
-            self.notify(f"Forked after T{last}, the end of the exchange that T{turn_number} is in.", markup=False)
-        return await bench.store.fork_session(session_id, last)
+        parent = await bench.store.get_session(session_id)
+        fork = await bench.store.fork_session(session_id, last)
+        source = f" from {show_line(parent.reference, 12)}" if parent is not None else ""
+        end = "" if last == turn_number else f", the end of the exchange that T{turn_number} is in"
+        self.notify(f"Forked{source} after T{last}{end}. ^O goes back to it.", markup=False)
+        return fork
 
     def _fork_open(self, turn_number: str) -> None:
         session = self._stage.session

@@ -49,6 +49,8 @@ async def test_a_compaction_can_be_stopped(start: Start, provider: ScriptedProvi
     await talk.say("Look.")
     compacting = asyncio.ensure_future(talk.session.compact())
     await asyncio.to_thread(gate.reached.wait, 30)
+    with pytest.raises(LoomError, match="a summary is running"):
+        await talk.session.clear()
     assert talk.session.interrupt()
     with pytest.raises(LoomError, match="stopped"):
         await compacting

@@ -492,7 +492,8 @@ async def test_a_fork_ends_with_an_exchange_and_says_where_it_is_from(locations:
         fork = seat.chat.service
         assert fork is not None and fork.session is not None
         assert (fork.session.turn_count, fork.session.fork_turn) == (last, last)
-        assert f"Forked after T{last}" in " ".join(note.message for note in seat.app._notifications)
+        said = " ".join(note.message for note in seat.app._notifications)
+        assert f"Forked from {parent.reference} after T{last}, the end of the exchange that T1 is in." in said
         first = seat.chat.query_one(Transcript).children[0]
         assert isinstance(first, ReceiptLine)
         assert first.source == f"Forked from {parent.reference} at T{last}"

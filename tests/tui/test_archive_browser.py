@@ -346,6 +346,13 @@ async def test_nothing_found_names_near_words_and_what_limits_the_search(shelf: 
         await until(pilot, lambda: "Nearly so: middleware." in said(screen) and "lift the limits" in said(screen))
 
 
+async def test_the_word_itself_is_no_nearly_so(shelf: Fixed) -> None:
+    screen = browser(shelf, query="tool:no_such_tool middleware")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "Nothing found for" in said(screen))
+        assert "Nearly so: middleware" not in said(screen)
+
+
 @pytest.mark.parametrize("query", ['" OR 1=1 NEAR(', "\\", "'; DROP TABLE", "😀😀", "*", '"', "a" * 5_000])
 async def test_no_query_does_any_harm(shelf: Fixed, query: str) -> None:
     screen = browser(shelf)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.app import App, ComposeResult
+from textual.widgets import Static
 
 from loom.archive.records import Turn, TurnKind, TurnStatus
 from loom.cowork.events import ToolFinished, ToolStarted
 from loom.tui.widgets.fold import Thinking
 from loom.tui.widgets.markdown import SafeMarkdown
-from loom.tui.widgets.message import AssistantMessage, UserMessage
+from loom.tui.widgets.message import AssistantMessage, MoreText, UserMessage
 from loom.tui.widgets.tool_card import CardState, ToolCard
 from loom.tui.widgets.transcript import MOST_BLOCKS, Transcript, block_turn
 from tests.support.turns import call_turn, result_turn, turn
@@ -212,3 +214,34 @@ async def test_a_huge_message_is_drawn_in_part_and_kept_whole() -> None:
         assert len(app.transcript.query_one(UserMessage).text) == 10_000_000
         assert len(app.transcript.query_one(AssistantMessage).text) == 10_000_000
         assert "more characters" in str(app.transcript.query_one("MoreText").render())
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    ["\n".join(f"line {n} 你好" for n in range(5_000)), "\n".join(["x" * 1_900] * 30), "\n" * 5_000],
+    ids=["many lines", "long lines", "nothing but line ends"],
+)
+async def test_of_a_long_paste_both_ends_are_drawn_and_the_whole_is_a_key_away(pasted: str) -> None:
+    words = f"Before it.\n{pasted}\nWhat is wrong here?"
+    app = Host()
+    async with app.run_test(size=(80, 40)) as pilot:
+        await app.transcript.show_page([turn(1, "user", words)], has_older=False)
+        await pilot.pause()
+        message = app.transcript.query_one(UserMessage)
+        head, tail = [str(each.content) for each in message.query(".words > Static").results(Static)][::2]
+        assert words.startswith(head) and head.startswith("Before it.")
+        assert words.endswith(tail) and tail.endswith("What is wrong here?")
+        hidden = len(words) - len(head) - len(tail)
+        assert f"… {hidden:,} more characters" in str(message.query_one(MoreText).content)
+        assert message.size.height <= 2 * 60
+        assert message.said == words
+
+
+async def test_a_message_of_some_length_is_drawn_whole() -> None:
+    words = "\n".join(f"line {n}" for n in range(60))
+    app = Host()
+    async with app.run_test(size=(80, 40)) as pilot:
+        await app.transcript.show_page([turn(1, "user", words)], has_older=False)
+        await pilot.pause()
+        message = app.transcript.query_one(UserMessage)
+        assert [str(each.content) for each in message.query(".words > Static").results(Static)] == [words]

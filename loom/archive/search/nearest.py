@@ -54,7 +54,9 @@ def nearest_words(
 def _similar(
     connection: sqlite3.Connection, scope: Scope, postings: Postings, tail: Tail, term: Term
 ) -> list[tuple[str, float]]:
-    values = {near: similarity(term.stem, near) for near in _beginning(connection, scope, tail, term.stem[:2])}
+    beginning = _beginning(connection, scope, tail, term.stem[:2])
+    # The word itself is there: what keeps it from being found is a filter or another word, not how it is spelt.
+    values = {near: similarity(term.stem, near) for near in beginning if near != term.stem}
     best = sorted((near for near in values if values[near] >= LEAST_SIMILARITY), key=lambda near: -values[near])
     words: list[tuple[str, float]] = []
     for near in best[:20]:

@@ -88,7 +88,7 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         Binding("ctrl+r", "facet('role')", "Role", show=False, tooltip="Whose turns"),
         Binding("ctrl+o", "facet('tool')", "Tool", show=False, tooltip="Which tool's results"),
         Binding("ctrl+g", "facet('time')", "Time", show=False, tooltip="How old at most"),
-        Binding("question_mark,f1", "help", "Help", key_display="?", tooltip="This page (F1 in the query)"),
+        Binding("f1,question_mark", "help", "Help", key_display="F1", tooltip="This page (? too, outside the query)"),
         Binding("escape", "dismiss(None)", "Back", key_display="Esc", tooltip="Back"),
     ]
     _OF_A_HIT = frozenset({"view", "pin", "copy", "fork", "export", "to_query"})

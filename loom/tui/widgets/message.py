@@ -24,6 +24,12 @@ MAX_MARKDOWN_CHARS = 40_000
 MAX_MARKDOWN_LINES = 1_500
 LONG_BLOCK = 3_000
 """Characters of a block from which it is not drawn again for every piece that streams in."""
+LONG_WORDS_LINES = 60
+LONG_WORDS_CHARS = 6_000
+"""What the person sent is drawn whole up to here. Of more, as of a long paste, both ends are drawn: what is asked about
+it stands before it or after it."""
+HEAD_SHARE = 3
+"""The beginning gets this many quarters of what is drawn, the end the rest."""
 ARRIVING_LINES = 8
 """Lines shown as they are of what waits to be drawn."""
 
@@ -124,8 +130,12 @@ class UserMessage(TurnBlock):
     def compose_body(self) -> ComposeResult:
         # What a file held that went along is one key away; its line says which one it was.
         words, files = without_files(self.text), attached_files(self.text)
+        head, tail = _ends(words)
         with Vertical(classes="words"):
-            yield Static(Content(show_block(words)), markup=False)
+            yield Static(Content(show_block(head)), markup=False)
+            if tail:
+                yield MoreText(words, len(words) - len(head) - len(tail))
+                yield Static(Content(show_block(tail)), markup=False)
             for about in files:
                 yield Static(Content(show_line(about, 300)), classes="attached", markup=False)
             if files:
@@ -235,6 +245,19 @@ class AssistantMessage(TurnBlock):
         """Say how the turn ended, when it did not end well."""
         if (text := _MARKS.get(status)) and not self.query(".mark"):
             await self.body.mount(Static(Content(text), classes="mark", markup=False))
+
+
+def _ends(words: str) -> tuple[str, str]:
+    """What is drawn of the person's words: all of them and nothing, or the beginning and the end."""
+    lines = words.split("\n")
+    if len(lines) <= LONG_WORDS_LINES and len(words) <= LONG_WORDS_CHARS:
+        return words, ""
+    head_lines, head_chars = LONG_WORDS_LINES * HEAD_SHARE // 4, LONG_WORDS_CHARS * HEAD_SHARE // 4
+    head = "\n".join(lines[:head_lines])[:head_chars]
+    # Never the same words twice: the end begins where the beginning stops, or later.
+    rest = words[len(head) :]
+    tail = "\n".join(rest.split("\n")[-(LONG_WORDS_LINES - head_lines) :])[-(LONG_WORDS_CHARS - head_chars) :]
+    return head, tail
 
 
 def _drawable(text: str) -> tuple[str, bool]:
