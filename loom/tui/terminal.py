@@ -39,6 +39,13 @@ class Terminal(LinuxDriver):
         """Whether the terminal still answers."""
         return os.isatty(self.fileno)
 
+    def _sigcont_application(self, *_: object) -> None:
+        if self._auto_restart and not self._must_signal_resume and self._key_thread is not None:
+            # It was SIGSTOP, of which no program hears: what Textual would start a second time is still running, and
+            # the end would wait for a thread that waits for keys which the other one took.
+            self.suspend_application_mode()
+        super()._sigcont_application()
+
     def run_input_thread(self) -> None:
         try:
             super().run_input_thread()
