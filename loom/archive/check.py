@@ -199,8 +199,10 @@ class _Check:
         for session, chain in chains.items():
             reference, count, exchanges = named.get(session, (session, chain.turns, chain.exchange))
             self._findings += _judge(str(reference), chain, count, exchanges)
-        begins = _begins(connection)
+        begins, tokens = _begins(connection), _turn_tokens(connection)
         for session, (reference, count, _) in named.items():
+            if begins is not None and session in chains and chains[session].tokens != tokens.get(session):
+                self._found("numbering", f"Session {reference}: its turns have other tokens than it says.", RECOVER)
             if begins is not None and session in chains and chains[session].begins != begins.get(session):
                 self._found("numbering", f"Session {reference}: its exchanges begin elsewhere than it says.", RECOVER)
             if count and session not in chains:
@@ -297,6 +299,13 @@ _REINDEX = "Run `loom check --reindex`: the index is made anew from the turns."
 def _has(connection: sqlite3.Connection, name: str) -> bool:
     """Whether this version of the archive has a table or view of that name."""
     return connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)).fetchone() is not None
+
+
+def _turn_tokens(connection: sqlite3.Connection) -> dict[str, int]:
+    """What each session says that its turns have in tokens; empty before version 5."""
+    if not _has(connection, "exchanges"):
+        return {}
+    return dict(connection.execute("SELECT id, turn_tokens FROM cowork_sessions").fetchall())
 
 
 def _begins(connection: sqlite3.Connection) -> dict[str, list[tuple[int, int, int]]] | None:

@@ -46,16 +46,20 @@ class Circles:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
+        self._read = 0  # how many of the turns are in what follows
+        self._open: dict[str, str] = {}
+        self._made: list[_Made] = []
         self._refusals: set[str] = set()
         self._in_a_row = 0
 
     def check(self, tool: str, arguments: dict[str, Any], turns: Sequence[Turn]) -> None:
-        """Look at a call that is about to run, behind the exchange's `turns` so far.
+        """Look at a call that is about to run, behind the exchange's `turns` so far; they only ever grow.
 
         Raises ToolFailure, for the model, when it would go round once more, and GoingInCircles when it was told so
         and does not stop.
         """
-        results = self._came_round(_asked(tool, arguments), turns) if self._limit else []
+        self._take(turns)
+        results = self._came_round(_asked(tool, arguments)) if self._limit else []
         if not results:
             self._in_a_row = 0
             return
@@ -74,9 +78,19 @@ class Circles:
         self._refusals.add(refusal)
         raise ToolFailure(refusal)
 
-    def _came_round(self, asked: str, turns: Sequence[Turn]) -> list[int]:
+    def _take(self, turns: Sequence[Turn]) -> None:
+        """Take in the turns that came since the last time: each call that has a result, in the order of the results."""
+        for turn in turns[self._read :]:
+            for call in turn.tool_calls or ():
+                self._open[call["id"]] = _asked(call["name"], call["arguments"])
+            if turn.kind is TurnKind.TOOL_RESULT and turn.tool_call_id in self._open:
+                asked = self._open.pop(turn.tool_call_id)
+                self._made.append(_Made(asked, turn.status.value, turn.content or "", turn.turn_number))
+        self._read = len(turns)
+
+    def _came_round(self, asked: str) -> list[int]:
         """The turns of the results that this call would only give again; empty when it goes in no circle."""
-        made = [one for one in _made(turns) if one.content not in self._refusals]
+        made = [one for one in self._made if one.content not in self._refusals]
         for steps in range(1, LONGEST_ROUND + 1):
             tail = made[-steps * self._limit :]
             if len(tail) < steps * self._limit or tail[-steps].asked != asked:
@@ -85,19 +99,6 @@ class Circles:
             if all((a.asked, a.status, a.content) == (b.asked, b.status, b.content) for a, b in pairs):
                 return [one.turn_number for one in tail if one.asked == asked]
         return []
-
-
-def _made(turns: Sequence[Turn]) -> list[_Made]:
-    """The calls that have a result, in the order of the results."""
-    open_calls: dict[str, str] = {}
-    made: list[_Made] = []
-    for turn in turns:
-        for call in turn.tool_calls or ():
-            open_calls[call["id"]] = _asked(call["name"], call["arguments"])
-        if turn.kind is TurnKind.TOOL_RESULT and turn.tool_call_id in open_calls:
-            asked = open_calls.pop(turn.tool_call_id)
-            made.append(_Made(asked, turn.status.value, turn.content or "", turn.turn_number))
-    return made
 
 
 def _asked(tool: str, arguments: object) -> str:

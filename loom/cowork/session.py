@@ -394,7 +394,13 @@ class CoworkSession:
     async def fork_here(self) -> str:
         """A new session with every turn that was stored here, and what could not be stored any more: its id. For a
         session that was taken over; what the other loom wrote since is not in it. Raises an ArchiveError."""
-        forked = await self._store.fork_session(self._record.require().id, self.state.last_turn or None)
+        detail = self._record.require()
+        if self.state.last_turn:
+            forked = await self._store.fork_session(detail.id, self.state.last_turn)
+        else:
+            forked = await self._store.create_session(
+                detail.workspace_path, detail.model_name, self._record.instructions
+            )
         await self._recorder.move(forked)
         return forked
 

@@ -81,6 +81,15 @@ async def test_a_text_that_is_no_longer_utf8_is_a_changed_text(archive_path: Pat
     assert any(f"{reference}: the text of T9 " in finding.what for finding in check(archive_path).findings)
 
 
+async def test_tokens_that_are_not_those_of_the_turns_are_noticed(archive_path: Path) -> None:
+    reference = await _filled(archive_path)
+    with closing(connect(archive_path)) as connection:
+        connection.execute("UPDATE cowork_sessions SET turn_tokens = turn_tokens + 1")
+    (finding,) = check(archive_path).findings
+    assert finding.part == "numbering"
+    assert f"Session {reference}: its turns have other tokens" in finding.what
+
+
 async def test_an_exchange_that_begins_elsewhere_is_noticed(archive_path: Path) -> None:
     reference = await _filled(archive_path)
     with closing(connect(archive_path)) as connection:

@@ -64,11 +64,14 @@ class Claim:
     def take_at_once(self) -> bool:
         """Takes it if nobody has it; whether that was so. Raises OSError if the lock file cannot be made."""
         descriptor = open_lock(self._path)
-        if lock_at_once(descriptor):
-            self._descriptor = descriptor
-            return True
-        os.close(descriptor)
-        return False
+        mine = False
+        try:
+            mine = lock_at_once(descriptor)
+        finally:
+            if not mine:
+                os.close(descriptor)
+        self._descriptor = descriptor if mine else None
+        return mine
 
     def free(self) -> None:
         """Lets another process index."""
