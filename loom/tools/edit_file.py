@@ -23,31 +23,38 @@ class EditFile:
     def __init__(self, changes: Changes) -> None:
         self._changes = changes
 
-    async def edit_file(self, path: str, old_text: str, new_text: str) -> ToolOutcome:
+    async def edit_file(self, path: str, old_text: str, new_text: str, replace_all: bool = False) -> ToolOutcome:
         """Replace one piece of text in a file.
 
         Args:
             path: File in the workspace.
             old_text: Text to replace, exactly as in the file and there only once; without line numbers.
             new_text: What comes in its place.
+            replace_all: Replace it wherever it is in the file.
         """
-        call = call_of("edit", path, old_text, new_text)
-        return await self._changes.apply(call, path, _replacing(old_text, new_text), follow=True)
+        call = _call(path, old_text, new_text, replace_all)
+        return await self._changes.apply(call, path, _replacing(old_text, new_text, replace_all), follow=True)
 
     async def preview(self, arguments: Mapping[str, Any]) -> Preview | None:
-        """The diff. Raises ToolFailure when the text is not there exactly once."""
+        """The diff. Raises ToolFailure when the text is not there exactly once, or, to replace all, not at all."""
         path, old_text, new_text = arguments["path"], arguments["old_text"], arguments["new_text"]
-        call = call_of("edit", path, old_text, new_text)
-        return await self._changes.preview(call, path, _replacing(old_text, new_text))
+        replace_all = bool(arguments.get("replace_all"))
+        call = _call(path, old_text, new_text, replace_all)
+        return await self._changes.preview(call, path, _replacing(old_text, new_text, replace_all))
 
 
-def _replacing(old_text: str, new_text: str) -> Callable[[Place, bytes | None], bytes]:
-    return lambda place, before: edited(place, before, old_text, new_text)
+def _call(path: str, old_text: str, new_text: str, replace_all: bool) -> bytes:
+    return call_of("edit all" if replace_all else "edit", path, old_text, new_text)
 
 
-def edited(place: Place, before: bytes | None, old_text: str, new_text: str) -> bytes:
-    """The file's bytes with the one occurrence of `old_text` replaced; all others stay as they are, bytes that are not
-    UTF-8 too. In a file with CRLF line ends, line feeds in both texts mean CRLF. Raises ToolFailure."""
+def _replacing(old_text: str, new_text: str, replace_all: bool) -> Callable[[Place, bytes | None], bytes]:
+    return lambda place, before: edited(place, before, old_text, new_text, replace_all=replace_all)
+
+
+def edited(place: Place, before: bytes | None, old_text: str, new_text: str, *, replace_all: bool = False) -> bytes:
+    """The file's bytes with the one occurrence of `old_text` replaced, or all that do not overlap one before; the rest
+    stays as it is, bytes that are not UTF-8 too. In a file with CRLF line ends, line feeds in both texts mean CRLF.
+    Raises ToolFailure."""
     if before is None:
         raise ToolFailure(f"There is no {place.shown} in the workspace.", "Use write_file for a new file.")
     encoding = encoding_of(before[:SAMPLE])
@@ -61,6 +68,8 @@ def edited(place: Place, before: bytes | None, old_text: str, new_text: str) -> 
     text = before.decode("utf-8", "surrogateescape")
     for old, new in _spellings(text, storable(old_text), storable(new_text)):
         found = list(_occurrences(text, old))
+        if found and replace_all:
+            return text.replace(old, new).encode("utf-8", "surrogateescape")
         if len(found) == 1:
             start = found[0]
             return (text[:start] + new + text[start + len(old) :]).encode("utf-8", "surrogateescape")
@@ -97,7 +106,7 @@ def _ambiguous(place: Place, text: str, found: list[int]) -> ToolFailure:
     more = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
     return ToolFailure(
         f"old_text is in {place.shown} {len(found)} times, at lines {', '.join(numbers)}{more}.",
-        "Add lines around it until it is unique.",
+        "Add lines around it until it is unique, or give replace_all.",
     )
 
 

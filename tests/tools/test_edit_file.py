@@ -28,6 +28,18 @@ async def edit(tools: Toolbox, path: str, old: str, new: str) -> ToolOutcome:
     return await tools["edit_file"].function(path, old, new)
 
 
+async def test_all_places_are_replaced_when_that_is_asked_for(tools: Toolbox, root: Path) -> None:
+    (root / "a.py").write_bytes(b"aa = aaa\r\nx\xff aa\r\n")
+    ask = tools["edit_file"].preview
+    assert ask is not None
+    shown = await ask({"path": "a.py", "old_text": "aa", "new_text": "b", "replace_all": True})
+    assert shown is not None and "+b = ba" in shown.body
+    await tools["edit_file"].function("a.py", "aa", "b", replace_all=True)
+    assert (root / "a.py").read_bytes() == b"b = ba\r\nx\xff b\r\n"
+    with pytest.raises(ToolFailure):
+        await tools["edit_file"].function("a.py", "aa", "b", replace_all=True)
+
+
 async def test_the_one_place_is_replaced(tools: Toolbox, root: Path) -> None:
     (root / "a.py").write_text("def f():\n    return 1\n")
     outcome = await edit(tools, "a.py", "return 1", "return 2")
