@@ -111,7 +111,7 @@ async def test_a_message_whose_write_had_to_wait_is_there_after_a_kill(place: Pl
         other = sqlite3.connect(place.home / "archive.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         loom.say("words that matter")
-        loom._wait(lambda: place.keeps("words that matter"), "the unsent words in a file")
+        loom.until_so(lambda: place.keeps("words that matter"), "the unsent words in a file")
         loom.send(signal.SIGKILL)
         loom.wait()
         other.close()

@@ -126,13 +126,14 @@ class PtyProgram:
 
     def until(self, *words: str, after: int = 0) -> None:
         """Wait until one of these was drawn behind `after` characters of `drawn`."""
-        self._wait(lambda: any(word in self.drawn[after:] for word in words), " or ".join(words))
+        self.until_so(lambda: any(word in self.drawn[after:] for word in words), " or ".join(words))
 
     def until_bytes(self, count: int) -> None:
         """Wait until so many bytes were written, or the program has ended."""
-        self._wait(lambda: len(self._raw) >= count or self.process.poll() is not None, f"{count} bytes")
+        self.until_so(lambda: len(self._raw) >= count or self.process.poll() is not None, f"{count} bytes")
 
-    def _wait(self, so: Callable[[], bool], what: str) -> None:
+    def until_so(self, so: Callable[[], bool], what: str) -> None:
+        """Wait until this holds, looked at whenever something is drawn and five times a second."""
         # Seconds in which nothing is drawn count whole; a program that draws all the while has five times as many.
         waited, end = 0.0, time.monotonic() + 5 * PATIENCE
         while not so():
@@ -140,7 +141,7 @@ class PtyProgram:
                 if self._ended or not self._more.wait(0.2):
                     waited += 0.2
             if waited > PATIENCE or time.monotonic() > end or (self.process.poll() is not None and not so()):
-                raise AssertionError(f"{what} was never drawn; the last of it: {self.drawn[-1500:]!r}")
+                raise AssertionError(f"waited in vain for {what}; the last that was drawn: {self.drawn[-1500:]!r}")
 
     def ready(self) -> None:
         """Wait until something can be written."""
@@ -155,7 +156,7 @@ class PtyProgram:
     def tick(self) -> None:
         """Wait until the seconds that the status line counts have gone on by one, so that the keyboard was quiet."""
         began = self._seconds()
-        self._wait(lambda: self._seconds() > began + 1, "another second")
+        self.until_so(lambda: self._seconds() > began + 1, "another second")
 
     def _seconds(self) -> int:
         counted = re.findall(r"(\d+) s · Esc", self.drawn[-20_000:])
