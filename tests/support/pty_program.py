@@ -187,10 +187,12 @@ class PtyProgram:
 
 
 def environment_for(home: Path, **more: str) -> dict[str, str]:
-    """The environment of a loom that finds no key and no server but those given."""
+    """The environment of a loom that finds no key and no server but those given, and its terminal's own size."""
     env = {
         key: value
         for key, value in os.environ.items()
-        if not key.endswith(("_API_KEY", "_BASE_URL")) and not key.startswith(("LOOM_", "TEXTUAL"))
+        if not key.endswith(("_API_KEY", "_BASE_URL"))
+        and not key.startswith(("LOOM_", "TEXTUAL"))
+        and key not in ("COLUMNS", "LINES")
     }
     return {**env, "LOOM_HOME": str(home), "TERM": "xterm-256color", **more}
