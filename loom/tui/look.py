@@ -23,7 +23,7 @@ from loom.tui.widgets.said_line import SaidLine
 
 PASSING_SECONDS = 0.25
 """How often it is looked whether what is said in passing was there long enough."""
-QUIT_SECONDS = 2.0
+QUIT_SECONDS = 3.0
 """Ctrl+C leaves when it comes twice within this."""
 
 
@@ -98,4 +98,5 @@ class LoomLook(App[None]):
             self.run_worker(self.action_quit(), group="end", exit_on_error=False)
             return
         self._quit_asked_at = now
-        self.notify("Press Ctrl+C again to quit.", markup=False, timeout=QUIT_SECONDS)
+        self._passing.answer(Said("Press Ctrl+C again to quit.", "information", QUIT_SECONDS))
+        self._show_said()

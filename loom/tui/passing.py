@@ -60,6 +60,12 @@ class Passing:
         if at == 0:
             self._since = self._clock()
 
+    def answer(self, said: Said) -> None:
+        """Show this at once: it answers the key that was just pressed, and soon means nothing. What it covers is shown
+        again after it."""
+        self._queue = [said, *(other for other in self._queue if other.text != said.text)]
+        self._since = self._clock()
+
     def pass_on(self) -> bool:
         """Go on to the next if what is shown was there long enough; whether that changed anything."""
         shown = self.shown

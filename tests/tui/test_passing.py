@@ -33,6 +33,18 @@ def test_one_at_a_time_each_for_its_time() -> None:
     assert passing.pass_on() and passing.shown is None
 
 
+def test_an_answer_to_a_key_is_shown_at_once_and_what_it_covers_comes_again() -> None:
+    clock = Clock()
+    passing = Passing(clock)
+    passing.say(said("broken", "error"))
+    passing.answer(said("press it again"))
+    passing.answer(said("press it again"))
+    assert shown(passing) == ("press it again", 1, 1)
+    clock.now += BRIEF_SECONDS
+    assert passing.pass_on()
+    assert shown(passing) == ("broken", 1, 0)
+
+
 def test_the_same_is_counted_wherever_it_stands() -> None:
     clock = Clock()
     passing = Passing(clock)
