@@ -7,11 +7,11 @@ Each layer raises its own subclasses where the fact is known; a front end shows 
 class LoomError(Exception):
     """Something that a person can be told in words.
 
-    `what` says what happened in one sentence; `todo` says what to do about it (may be empty).
+    `what` says what happened in one sentence; `remedy` says what to do about it (may be empty).
     `str(error)` is both. Neither ever holds a key, a header or a request body.
     """
 
-    def __init__(self, what: str, todo: str = "") -> None:
+    def __init__(self, what: str, remedy: str = "") -> None:
         self.what = what
-        self.todo = todo
-        super().__init__(f"{what} {todo}".strip())
+        self.remedy = remedy
+        super().__init__(f"{what} {remedy}".strip())

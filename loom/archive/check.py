@@ -50,7 +50,7 @@ class Finding:
     part: str
     """structure, version, chain, numbering, index, permissions, space, place."""
     what: str
-    todo: str = ""
+    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class _Check:
             if _is_out_of_reach(error):
                 self._unseen.append(str(error))
             else:
-                self._found("structure", error.what, error.todo)
+                self._found("structure", error.what, error.remedy)
         except sqlite3.Error as error:
             self._found("structure", f"The file cannot be read to its end ({error}).", RECOVER)
         self._surroundings()
@@ -135,8 +135,8 @@ class _Check:
             standing=self._standing,
         )
 
-    def _found(self, part: str, what: str, todo: str = "") -> None:
-        self._findings.append(Finding(part, what, todo))
+    def _found(self, part: str, what: str, remedy: str = "") -> None:
+        self._findings.append(Finding(part, what, remedy))
 
     def _permissions(self) -> None:
         """Files of loom's home that others can use."""

@@ -36,8 +36,8 @@ class GuardedFile(ArchiveError, PermissionError):
 class LeaseHeld(ArchiveError):
     """Another process has this session open."""
 
-    def __init__(self, what: str, todo: str = "", *, pid: int, host: str, since: str) -> None:
-        super().__init__(what, todo)
+    def __init__(self, what: str, remedy: str = "", *, pid: int, host: str, since: str) -> None:
+        super().__init__(what, remedy)
         self.pid = pid
         self.host = host
         self.since = since
@@ -68,6 +68,6 @@ class UnknownReference(ArchiveError):
 class AmbiguousReference(ArchiveError):
     """More than one session goes by this reference."""
 
-    def __init__(self, what: str, todo: str, references: tuple[str, ...]) -> None:
-        super().__init__(what, todo)
+    def __init__(self, what: str, remedy: str, references: tuple[str, ...]) -> None:
+        super().__init__(what, remedy)
         self.references = references

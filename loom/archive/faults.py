@@ -84,8 +84,8 @@ def unreadable(error: sqlite3.Error, path: Path) -> ArchiveError:
         )
     if code == sqlite3.SQLITE_CORRUPT:
         return ArchiveDamaged(f"The archive {path} is damaged ({error}).", RECOVER)
-    what, todo = _READING.get(code, ("The archive {path} cannot be read ({detail}).", ""))
-    return ArchiveUnavailable(*_fill(error, path, what, todo))
+    what, remedy = _READING.get(code, ("The archive {path} cannot be read ({detail}).", ""))
+    return ArchiveUnavailable(*_fill(error, path, what, remedy))
 
 
 def unwritable(error: sqlite3.Error, path: Path) -> ArchiveError:
@@ -95,8 +95,8 @@ def unwritable(error: sqlite3.Error, path: Path) -> ArchiveError:
     code = _primary(error, path)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return WriteFailed(f"The archive {path} is damaged ({error}): nothing was stored.", RECOVER)
-    what, todo = _WRITING.get(code, ("The archive cannot be written ({detail}): nothing was stored.", "Retry."))
-    return WriteFailed(*_fill(error, path, what, todo))
+    what, remedy = _WRITING.get(code, ("The archive cannot be written ({detail}): nothing was stored.", "Retry."))
+    return WriteFailed(*_fill(error, path, what, remedy))
 
 
 def _primary(error: sqlite3.Error, path: Path) -> int:
@@ -119,7 +119,7 @@ def _is_full(folder: Path) -> bool:
         return False
 
 
-def _fill(error: sqlite3.Error, path: Path, what: str, todo: str) -> tuple[str, str]:
+def _fill(error: sqlite3.Error, path: Path, what: str, remedy: str) -> tuple[str, str]:
     detail = getattr(error, "sqlite_errorname", None) or str(error)
     folder = path.parent
-    return what.format(path=path, detail=detail), todo.format(folder=folder)
+    return what.format(path=path, detail=detail), remedy.format(folder=folder)

@@ -44,7 +44,7 @@ def _as_text(report: CheckReport) -> str:
     said = {**report.standing, **dict.fromkeys(wrong, "WRONG")}
     lines.append("  ".join(f"{part} {said.get(part, 'ok')}" for part in report.checked))
     for finding in report.findings:
-        lines.append(f"{finding.part}: {show_line(f'{finding.what} {finding.todo}'.strip(), 1000)}")
+        lines.append(f"{finding.part}: {show_line(f'{finding.what} {finding.remedy}'.strip(), 1000)}")
     lines += [f"not seen: {show_line(unseen, 1000)}" for unseen in report.unseen]
     lines += [f"note: {show_line(remark, 1000)}" for remark in report.remarks]
     lines.append(_in_short(report))

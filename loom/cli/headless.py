@@ -201,8 +201,8 @@ class _TextPrinter:
                 self._aside(f"· {words}")
             case Notice(severity=severity, text=text):
                 self._aside(f"{severity}: {text}")
-            case SaveFailed(what=what, todo=todo):
-                self._aside(f"error: {what} {todo}")
+            case SaveFailed(what=what, remedy=remedy):
+                self._aside(f"error: {what} {remedy}")
 
     def end(self, session: CoworkSession, ended: ExchangeEnded, denied: Sequence[str]) -> None:
         self._break()
@@ -237,8 +237,8 @@ class _JsonPrinter:
                 self._turns.append({name: turn[name] for name in _TURN_COLUMNS})
             case Notice(severity=severity, text=text):
                 self._notices.append({"severity": severity, "text": text})
-            case SaveFailed(what=what, todo=todo):
-                self._notices.append({"severity": "error", "text": f"{what} {todo}"})
+            case SaveFailed(what=what, remedy=remedy):
+                self._notices.append({"severity": "error", "text": f"{what} {remedy}"})
             case UsageChanged(usage=usage):
                 self._usage = asdict(usage)
 

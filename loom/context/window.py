@@ -152,7 +152,7 @@ class Window:
         them, only the newest request's instructions are taken. Raises WindowTooSmall when it cannot fit.
         """
         self._meter.check()
-        before, overflow = self._contents.edges, self.overflow
+        before, summary, overflow = self._contents.edges, self._contents.beginning.summary, self.overflow
         fitting = Fitting(self._contents, self._meter, self._limits())
         if leave_to:
             fitting.let_history_go(leave_to)
@@ -161,7 +161,7 @@ class Window:
             self._contents.forget_restored()
         receipt = self._receipt(before)
         shortening = self._shortening(before) if receipt is None else None
-        notices = [overflow if receipt is not None else "", cut or ""]
+        notices = [overflow if receipt is not None else "", self._dropped(summary), cut or ""]
         if self._left_at_load is not None:
             receipt = self._left_at_load.joined(receipt, self._contents.beginning)
             self._left_at_load = None
@@ -187,6 +187,12 @@ class Window:
             shortening=shortening,
             notice=" ".join(words for words in notices if words) or None,
         )
+
+    def _dropped(self, summary: int) -> str:
+        """Words for the person if the summary of this turn, 0 for none, has just left."""
+        if not summary or self._contents.beginning.summary:
+            return ""
+        return f"The summary (T{summary}) does not fit beside this exchange and left the window; the archive keeps it."
 
     def _recipe(self) -> Recipe:
         contents = self._contents

@@ -178,7 +178,7 @@ class SaveFailed:
     """A turn could not be written. Its text is kept in memory; `CoworkSession.retry_save()` tries again."""
 
     what: str
-    todo: str
+    remedy: str
 
 
 @dataclass(frozen=True, slots=True)

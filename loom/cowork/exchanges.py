@@ -200,7 +200,7 @@ class Exchanges:
             # The session itself could not be made: what was typed waits where it was, until somebody tries again.
             self._held = True
             self._outbox.put_back()
-            self._listener(SaveFailed(error.what, error.todo))
+            self._listener(SaveFailed(error.what, error.remedy))
             self._listener(ExchangeEnded(0, Outcome.FAILED, str(error)))
             return None
         return turn

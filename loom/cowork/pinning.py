@@ -178,19 +178,19 @@ class ModelPins:
         try:
             return (await self.board.pin_turn(turn, "model")).turn
         except CannotPin as error:
-            raise ToolFailure(error.what, error.todo) from error
+            raise ToolFailure(error.what, error.remedy) from error
 
     async def pin_text(self, text: str) -> int:
         try:
             return (await self.board.pin_text(text, "model")).turn
         except CannotPin as error:
-            raise ToolFailure(error.what, error.todo) from error
+            raise ToolFailure(error.what, error.remedy) from error
 
     async def unpin(self, turn: int) -> None:
         try:
             await self.board.unpin_turn(turn, only_by="model")
         except CannotPin as error:
-            raise ToolFailure(error.what, error.todo) from error
+            raise ToolFailure(error.what, error.remedy) from error
 
 
 def _pinned_turn(turn: Turn) -> Pinned:

@@ -71,11 +71,11 @@ class Recorder:
         except LeaseLost as error:
             self._claim.lose()
             await self._keep(session_id, turns)
-            raise NotSaved(error.what, error.todo) from error
+            raise NotSaved(error.what, error.remedy) from error
         except ArchiveError as error:
-            self._listener(SaveFailed(error.what, error.todo))
+            self._listener(SaveFailed(error.what, error.remedy))
             await self._keep(session_id, turns)
-            raise NotSaved(error.what, error.todo) from error
+            raise NotSaved(error.what, error.remedy) from error
 
     async def _keep(self, session_id: str, turns: Sequence[NewTurn]) -> None:
         """Keep what the archive did not take in memory and, if the disk lets us, in the spool beside it."""
@@ -86,7 +86,7 @@ class Recorder:
         try:
             kept = await asyncio.to_thread(self._spool.put, session_id, turns)
         except ArchiveError as error:
-            self._listener(SaveFailed(error.what, error.todo))
+            self._listener(SaveFailed(error.what, error.remedy))
             kept = list(turns)
         else:
             self._spooled.update(turn.append_key for turn in kept if turn.append_key)
@@ -156,7 +156,7 @@ class Recorder:
             self._claim.lose()
         except ArchiveError as error:
             # The answer itself is stored when it is complete; a draft only shortens what a crash could cost.
-            self._listener(SaveFailed(error.what, error.todo))
+            self._listener(SaveFailed(error.what, error.remedy))
 
     async def save_draft(self, exchange: int, turns: Sequence[NewTurn]) -> None:
         """Put these on disk now, in the place of the draft there is; none forgets it. A failure is announced."""

@@ -36,8 +36,8 @@ class RequestLog:
         try:
             await self._store.add_manifest(make(self._session_id, self._last + 1))
         except ArchiveError as error:
-            self._listener(SaveFailed(error.what, error.todo))
-            raise NotSaved(error.what, error.todo) from error
+            self._listener(SaveFailed(error.what, error.remedy))
+            raise NotSaved(error.what, error.remedy) from error
         self._last += 1
 
     async def reported(self, input_tokens: int, cache_read_tokens: int) -> None:
@@ -48,5 +48,5 @@ class RequestLog:
         try:
             await self._store.set_manifest_reported(self._session_id, self._last, input_tokens, cache_read_tokens)
         except ArchiveError as error:
-            self._listener(SaveFailed(error.what, error.todo))
-            raise NotSaved(error.what, error.todo) from error
+            self._listener(SaveFailed(error.what, error.remedy))
+            raise NotSaved(error.what, error.remedy) from error

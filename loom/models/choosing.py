@@ -138,8 +138,8 @@ def _without_prefix(name: str) -> ModelUnavailable:
         whole = [tails[tail] for tail in close]
     # A gateway resells what the provider itself has: name the provider.
     whole.sort(key=lambda known: (known.startswith(GATEWAY), known.startswith("bedrock")))
-    todo = _did_you_mean(whole[:3]) or "For example `anthropic:claude-sonnet-5-5` or `openai-chat:NAME`."
-    return ModelUnavailable(f"`{_safe(name)}` does not say whose model it is: write `provider:model`.", todo)
+    remedy = _did_you_mean(whole[:3]) or "For example `anthropic:claude-sonnet-5-5` or `openai-chat:NAME`."
+    return ModelUnavailable(f"`{_safe(name)}` does not say whose model it is: write `provider:model`.", remedy)
 
 
 def _unknown_provider(prefix: str, model: str) -> ModelUnavailable:
@@ -157,17 +157,17 @@ def _unknown_provider(prefix: str, model: str) -> ModelUnavailable:
 def _missing(name: str, provider: Provider, missing: tuple[str, ...], env: Mapping[str, str]) -> ModelUnavailable:
     what = f"`{_safe(name)}` cannot be used: {' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not set."
     first = missing[0].split(" or ")[0]
-    todo = [f"Set it (export {first}=…)."]
+    remedy = [f"Set it (export {first}=…)."]
     if provider.base_url:
-        todo.append(f"Or point {provider.base_url} at a server that needs no key.")
+        remedy.append(f"Or point {provider.base_url} at a server that needs no key.")
     others = [
         f"`{other.prefix}:{other.default}`"
         for other in PROVIDERS.values()
         if other.default and other.installed and other.key(env)
     ]
     if others:
-        todo.append(f"With the keys that are set, {' or '.join(others[:2])} would work.")
-    return ModelUnavailable(what, " ".join([*todo, _OFFLINE_HINT]))
+        remedy.append(f"With the keys that are set, {' or '.join(others[:2])} would work.")
+    return ModelUnavailable(what, " ".join([*remedy, _OFFLINE_HINT]))
 
 
 def _models_of(prefix: str) -> list[str]:

@@ -45,11 +45,11 @@ class ErrorKind(StrEnum):
 class ModelError(LoomError):
     """A request to the model that failed."""
 
-    def __init__(self, kind: ErrorKind, what: str, todo: str = "", *, retry_after: float | None = None) -> None:
+    def __init__(self, kind: ErrorKind, what: str, remedy: str = "", *, retry_after: float | None = None) -> None:
         self.kind = kind
         self.retry_after = retry_after
         """Seconds that the provider asked to wait, if it said."""
-        super().__init__(what, todo)
+        super().__init__(what, remedy)
 
 
 _OVERFLOW_CODES = ("exceed_context_size_error", "context_length_exceeded", "exceeds the available context size")
@@ -122,7 +122,7 @@ def explain_error(exc: BaseException, choice: ModelChoice) -> ModelError:
     if isinstance(exc, ModelError):
         return exc
     if isinstance(exc, LoomError):
-        return ModelError(ErrorKind.OTHER, exc.what, exc.todo)
+        return ModelError(ErrorKind.OTHER, exc.what, exc.remedy)
     if is_overflow(exc):
         return ModelError(
             ErrorKind.OVERFLOW,
@@ -145,8 +145,8 @@ def _provider_error(error: BaseException, choice: ModelChoice) -> ModelError | N
             return ModelError(ErrorKind.AUTHENTICATION, f"{who} did not accept the key.{said}", _set_key(choice))
         case pai.ModelNotFoundError():
             known = getattr(error, "suggested_model_id", None)
-            todo = f"Did you mean `{known}`?" if known else "Check the name, and the address if you set one."
-            return ModelError(ErrorKind.UNKNOWN_MODEL, f"{who} has no model `{name.partition(':')[2]}`.{said}", todo)
+            remedy = f"Did you mean `{known}`?" if known else "Check the name, and the address if you set one."
+            return ModelError(ErrorKind.UNKNOWN_MODEL, f"{who} has no model `{name.partition(':')[2]}`.{said}", remedy)
         case pai.ModelQuotaExceededError():
             return ModelError(
                 ErrorKind.QUOTA,
@@ -155,14 +155,14 @@ def _provider_error(error: BaseException, choice: ModelChoice) -> ModelError | N
             )
         case pai.ModelRateLimitError():
             wait = error.retry_after
-            todo = f"Try again in {_seconds(wait)}." if wait else "Wait a moment and try again."
+            remedy = f"Try again in {_seconds(wait)}." if wait else "Wait a moment and try again."
             return ModelError(
-                ErrorKind.RATE_LIMIT, f"{who} limits how often one may ask.{said}", todo, retry_after=wait
+                ErrorKind.RATE_LIMIT, f"{who} limits how often one may ask.{said}", remedy, retry_after=wait
             )
         case pai.ModelUnavailableError():
             wait = error.retry_after
-            todo = f"Try again in {_seconds(wait)}." if wait else "Try again in a minute, or choose another model."
-            return ModelError(ErrorKind.OVERLOADED, f"{who} is overloaded or down.{said}", todo, retry_after=wait)
+            remedy = f"Try again in {_seconds(wait)}." if wait else "Try again in a minute, or choose another model."
+            return ModelError(ErrorKind.OVERLOADED, f"{who} is overloaded or down.{said}", remedy, retry_after=wait)
         case pai.ModelServerError():
             return ModelError(ErrorKind.SERVER, f"{who} failed inside.{said}", "Try again.")
         case pai.ModelConnectionError() | pai.ModelRequestTimeout():

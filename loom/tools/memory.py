@@ -53,7 +53,7 @@ class MemoryTools:
         try:
             return await in_thread(lambda: work(self._memory()))
         except MemoryProblem as error:
-            raise ToolFailure(error.what, error.todo) from error
+            raise ToolFailure(error.what, error.remedy) from error
 
 
 def _changed(change: MemoryChange) -> ToolOutcome:

@@ -158,8 +158,8 @@ class Workspace:
 
     def not_a_file(self, place: Place, status: os.stat_result) -> ToolFailure:
         kind = next((word for test, word in _KINDS if test(status.st_mode)), "something special")
-        todo = "Use list_directory." if stat.S_ISDIR(status.st_mode) else ""
-        return ToolFailure(f"{place.shown} is {kind}, not a file.", todo)
+        remedy = "Use list_directory." if stat.S_ISDIR(status.st_mode) else ""
+        return ToolFailure(f"{place.shown} is {kind}, not a file.", remedy)
 
     @contextlib.contextmanager
     def folder(self, place: Place, *, create: bool = False) -> Iterator[int]:

@@ -141,7 +141,7 @@ async def test_files_that_others_can_read_are_named(archive_path: Path) -> None:
         file.parent.mkdir(mode=0o700)
         file.touch()
         file.chmod(0o644)
-    said = [finding.todo for finding in check(archive_path).findings if finding.part == "permissions"]
+    said = [finding.remedy for finding in check(archive_path).findings if finding.part == "permissions"]
     assert f"chmod 700 {archive_path.parent}" in said
     assert f"chmod 600 {backups / 'old.db'}" in said
     assert f"chmod 600 {unsent / 'new.txt'}" in said
@@ -152,7 +152,7 @@ async def test_a_single_right_of_others_is_named(archive_path: Path, mode: int) 
     await _filled(archive_path)
     archive_path.chmod(mode)
     (finding,) = check(archive_path).findings
-    assert (finding.part, finding.todo) == ("permissions", f"chmod 600 {archive_path}")
+    assert (finding.part, finding.remedy) == ("permissions", f"chmod 600 {archive_path}")
 
 
 async def test_a_count_of_exchanges_that_is_not_that_of_the_turns_is_noticed(archive_path: Path) -> None:
@@ -188,7 +188,7 @@ async def test_an_index_without_its_turns_is_noticed_and_made_again(archive_path
         connection.execute("DELETE FROM search_marks WHERE place & 67108863 = 5")
     report = check(archive_path)
     assert _parts(report) == {"index"}
-    assert "--reindex" in report.findings[0].todo
+    assert "--reindex" in report.findings[0].remedy
     assert reindex(archive_path) == 40
     assert check(archive_path).sound
 

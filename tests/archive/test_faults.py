@@ -57,7 +57,7 @@ def test_a_write_that_failed_says_that_nothing_was_stored(code: int, words: str)
     assert isinstance(error, WriteFailed)
     assert words in error.what
     assert "nothing was stored" in error.what or "read-only" in error.what
-    assert error.todo
+    assert error.remedy
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_a_full_disk_is_told_of_when_reading(code: int) -> None:
     error = unreadable(_error(code, "SQLITE_SOMETHING"), PATH)
     assert isinstance(error, ArchiveUnavailable)
     assert "disk is full" in error.what
-    assert "Make room" in error.todo
-    assert "/home/somebody" in error.todo
+    assert "Make room" in error.remedy
+    assert "/home/somebody" in error.remedy
 
 
 @pytest.mark.parametrize("code", [sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMMAP])

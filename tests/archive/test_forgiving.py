@@ -69,5 +69,5 @@ async def test_an_error_about_such_a_text_does_not_quote_it(archive_path: Path, 
     ):
         connection.execute("SELECT content FROM conversation_turns").fetchall()
     for told in (unreadable(raised.value, archive_path), unwritable(raised.value, archive_path)):
-        assert "no UTF-8" in told.what and "loom recover" in told.todo
+        assert "no UTF-8" in told.what and "loom recover" in told.remedy
         assert "stork" not in str(told) and "tork" not in str(told)

@@ -138,8 +138,10 @@ async def test_closing_does_not_wait_for_the_one_that_indexes(archive_path: Path
     session = await store.create_session(tmp_path, "offline", "")
     with _holder(archive_path):
         await store.append_turn(session, "user", "an owl")
-        await _waits((await store._finder._engine())._indexer)
+        indexer = (await store._finder._engine())._indexer
+        await _waits(indexer)
         await store.close()
+        assert not indexer.is_alive()
 
 
 def test_a_claim_is_of_one_at_a_time(archive_path: Path) -> None:

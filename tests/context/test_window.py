@@ -382,6 +382,19 @@ class TestMarks:
         await resumed.load(rows)
         assert resumed.request_messages() == messages
 
+    async def test_a_summary_that_leaves_for_lack_of_room_is_told_of_once(self) -> None:
+        rows, window = self.started()
+        note = rows.append(self.note(compaction_meta(window.beginning, 12), TurnKind.SUMMARY, "They wished. " * 2_000))
+        window.add(note)
+        assert window.assemble().notice is None
+        window.add(rows.ask("read this " + "x " * 8_000))
+        without = window.assemble()
+        assert without.notice and f"The summary (T{note[0].turn_number}) does not fit" in without.notice
+        assert "They wished." not in text_of(without.messages) and window.beginning.summary == 0
+        window.add(rows.answer("read"))
+        window.add(rows.ask("go on"))
+        assert "summary" not in (window.assemble().notice or "")
+
 
 # --- whatever happens -------------------------------------------------------------------------------------------------
 

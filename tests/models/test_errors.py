@@ -89,7 +89,7 @@ async def test_a_failure_over_the_wire_is_told(
     told = explain_error(error, CHOICE)
     assert told.kind is kind
     assert words in str(told)
-    assert told.todo
+    assert told.remedy
     assert "sk-verysecretkey" not in str(told)
     assert is_overflow(error) == (kind is ErrorKind.OVERFLOW)
 

@@ -54,7 +54,7 @@ def test_what_was_saved_before_the_editor_ended_badly_is_kept_and_found(tmp_path
         edit(b"begin", "MEMORY.md", editor(tmp_path, "path.write_bytes(b'an hour of work')\nsys.exit(3)"))
     (kept,) = lying.glob("*/MEMORY.md")
     assert kept.read_bytes() == b"an hour of work"
-    assert "ended with 3" in failed.value.what and str(kept) in failed.value.todo
+    assert "ended with 3" in failed.value.what and str(kept) in failed.value.remedy
 
 
 def test_a_text_that_the_editor_took_away_is_said(tmp_path: Path, lying: Path) -> None:

@@ -79,8 +79,8 @@ class EventDrawing:
             case ev.Notice(severity, text):
                 if not self._welcome_says(text):
                     screen.say(text, SEVERITIES.get(severity, "information"))
-            case ev.SaveFailed(what, todo):
-                words = f"Not saved: {what} {todo}".rstrip()
+            case ev.SaveFailed(what, remedy):
+                words = f"Not saved: {what} {remedy}".rstrip()
                 screen.stand(Notice.UNSAVED, f"{words}\nThe text is kept. Ctrl+R writes it again.")
             case ev.TakenOver():
                 screen.stand(Notice.TAKEN, TAKEN_WORDS)
