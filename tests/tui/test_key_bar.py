@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -92,3 +93,20 @@ async def test_more_room_shows_more_keys(locations: Locations, workspace: Path) 
         await seat.pilot.resize_terminal(160, 24)
         await seat.until(lambda: len(bar.query(FooterKey)) > few)
         assert {"Help", "Quit"} <= {key.description for key in bar.query(FooterKey)}
+
+
+async def test_keys_that_are_shown_no_more_are_let_go(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace, fresh=True, size=(100, 24)) as seat:
+        await seat.ready()
+
+        async def alive_after_a_look() -> int:
+            await seat.pilot.press("f2")
+            await see(seat, UsageScreen)
+            await seat.pilot.press("escape")
+            await seat.until(lambda: seat.app.screen is seat.app.screen_stack[-1] and len(seat.app.screen_stack) == 2)
+            await seat.idle()
+            gc.collect()
+            return sum(isinstance(each, FooterKey) for each in gc.get_objects())
+
+        first = await alive_after_a_look()
+        assert [await alive_after_a_look() for _ in range(5)] == [first] * 5

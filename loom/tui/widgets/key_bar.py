@@ -19,8 +19,23 @@ class KeyBar(Footer):
         super().__init__(show_command_palette=False)
 
     def compose(self) -> ComposeResult:
-        keys = [key for key in super().compose() if isinstance(key, FooterKey)]
-        yield from fitting(keys, self.size.width or self.app.size.width)
+        if self._bindings_ready:
+            yield from fitting(list(self._keys().values()), self.size.width or self.app.size.width)
+
+    def _keys(self) -> dict[str, FooterKey]:
+        """What the keys do here: by action, the first key of each.
+
+        Made here and not by the footer that this extends: that one binds each key to a value of its own, and so holds
+        all that it ever showed for as long as the screen lives.
+        """
+        keys: dict[str, FooterKey] = {}
+        for _, binding, enabled, tooltip in self.screen.active_bindings.values():
+            if binding.show and binding.action not in keys:
+                shown = self.app.get_key_display(binding)
+                keys[binding.action] = FooterKey(
+                    binding.key, shown, binding.description, binding.action, disabled=not enabled, tooltip=tooltip
+                )
+        return keys
 
     def on_resize(self, event: Resize) -> None:
         if self._bindings_ready:
