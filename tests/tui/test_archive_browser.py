@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -410,3 +410,44 @@ async def test_help_and_escape(shelf: Fixed) -> None:
         await pilot.press("escape")
         await until(pilot, lambda: app.left)
     assert app.result is None
+
+
+class Lingers(Static):
+    """The last widget of its screen to go; `gone` is called when the hits have gone already."""
+
+    def __init__(self, gone: Callable[[], Awaitable[None]]) -> None:
+        super().__init__()
+        self._gone = gone
+
+    async def on_unmount(self) -> None:
+        screen = self.screen
+        while screen.query(HitList):
+            await asyncio.sleep(0)
+        await self._gone()
+
+
+async def test_a_search_that_ends_while_the_browser_closes_ends_nothing_else(shelf: Fixed) -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    class Slow(Fixed):
+        async def search(self, *args: Any, **options: Any) -> SearchPage:
+            asked.set()
+            await go_on.wait()
+            return await super().search(*args, **options)
+
+    slow = Slow(shelf.store, shelf.made)
+    screen = browser(slow, query="refreshToken")
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await asked.wait()
+        (search,) = [worker for worker in app.workers if worker.group == "search"]
+
+        async def finish() -> None:
+            go_on.set()
+            while not search.is_finished:
+                await asyncio.sleep(0)
+
+        await screen.mount(Lingers(finish))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.left and search.is_finished)
+    assert search.is_cancelled

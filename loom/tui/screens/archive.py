@@ -24,6 +24,7 @@ from loom.tui.age import utc_now
 from loom.tui.choices import ArchiveResult, ForkAt, JumpTo, PinTurn
 from loom.tui.filter_completion import FILTERS, Choice, Typed, asked_by, choices_for
 from loom.tui.readers import SearchReader
+from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.help import HelpScreen, group_of_bindings
 from loom.tui.screens.turn_view import TurnViewScreen
 from loom.tui.search_words import outcome
@@ -54,7 +55,7 @@ class Within(TypedDict):
     workspace: str | None
 
 
-class ArchiveScreen(Screen[ArchiveResult | None]):
+class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
     """A query, what it is limited to, the hits by session, and the turn under the cursor.
 
     Typing never waits: a search runs in a worker that the next key replaces, and what it would have found is dropped.

@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from loom.tui.passing import Severity
+from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.service import ChatService
 from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.composer import Composer
@@ -28,7 +29,7 @@ NARROW = 80
 """Columns below which the state takes the conversation's place instead of standing beside it."""
 
 
-class FramedScreen(Screen[None]):
+class FramedScreen(EndsItsWork, Screen[None]):
     """Draws what the conversation is, wherever it stands on the screen but in the transcript."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("shift+tab", "back_to_turns", show=False)]

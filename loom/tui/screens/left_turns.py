@@ -14,6 +14,7 @@ from loom.archive.records import Turn
 from loom.context.edges import Ranges, cited
 from loom.errors import LoomError
 from loom.text import show_line
+from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.service import ChatService
 from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
@@ -38,7 +39,7 @@ class LeftList(RowList[Turn]):
         return [split_line(words, Content.styled(who, "$foreground-muted"), width)]
 
 
-class LeftTurnsScreen(Screen[bool]):
+class LeftTurnsScreen(EndsItsWork, Screen[bool]):
     """Gives True when they are to be brought back. A turn that is pinned stands in the window whatever leaves it."""
 
     AUTO_FOCUS = "LeftList"

@@ -22,6 +22,7 @@ from loom.cowork.past_requests import PastRequests, find_request
 from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.screens.ask import AskScreen
+from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.widgets.course_plot import course_content
 from loom.tui.widgets.key_bar import KeyBar
@@ -45,7 +46,7 @@ _MORE = {
 }
 
 
-class PastRequestScreen(Screen[None]):
+class PastRequestScreen(EndsItsWork, Screen[None]):
     """One request of a session, part by part; Left and Right step to its neighbours."""
 
     DEFAULT_CSS = """

@@ -27,6 +27,7 @@ from loom.tui.readers import SearchReader, SessionReader
 from loom.tui.screens.archive import ArchiveScreen
 from loom.tui.screens.ask import AskScreen
 from loom.tui.screens.confirm import ConfirmScreen
+from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.help import HelpGroup, HelpScreen, group_of_bindings
 from loom.tui.session_words import deletion_in_words, haystack
 from loom.tui.widgets.key_bar import KeyBar
@@ -41,7 +42,7 @@ FIRST_PAGE = 100
 ALL_SESSIONS = 1_000_000
 
 
-class PickerScreen(Screen[PickerResult]):
+class PickerScreen(EndsItsWork, Screen[PickerResult]):
     """`New session` first, then the sessions, newest first.
 
     Letters that are commands are commands; `/` starts the filter, and so does any other letter.

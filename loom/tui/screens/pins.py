@@ -15,6 +15,7 @@ from textual.widgets import Static
 from loom.errors import LoomError
 from loom.state.model import MAX_PINS, Pin
 from loom.text import show_line
+from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.service import ChatService
 from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
@@ -31,7 +32,7 @@ class PinList(RowList[Pin]):
         return [split_line(words, Content.styled(show_line(f"by the {item.by}", 20), "$foreground-muted"), width)]
 
 
-class PinsScreen(ModalScreen[None]):
+class PinsScreen(EndsItsWork, ModalScreen[None]):
     """The pins of one conversation. Unpinning is a note of the archive: pinning the turn again undoes it."""
 
     DEFAULT_CSS = """

@@ -14,13 +14,14 @@ from loom.archive.records import Turn
 from loom.errors import LoomError
 from loom.text import plural, show_line
 from loom.tui.readers import SearchReader
+from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
 from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.text_view import TextView
 from loom.tui.widgets.title_line import TitleLine
 
 
-class TurnViewScreen(Screen[None]):
+class TurnViewScreen(EndsItsWork, Screen[None]):
     """Scrollable, of any size; Left and Right turn the page, y copies."""
 
     DEFAULT_CSS = """

@@ -17,6 +17,7 @@ from textual.widgets import Static
 from loom.cowork.past_requests import PastRequests
 from loom.errors import LoomError
 from loom.text import show_line
+from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.past_request import PastRequestScreen
 from loom.tui.widgets.course_plot import cache_content, course_content
 from loom.tui.widgets.key_bar import KeyBar
@@ -39,7 +40,7 @@ PICTURE = 10
 """Lines of the window's course."""
 
 
-class UsageScreen(Screen[None]):
+class UsageScreen(EndsItsWork, Screen[None]):
     """One report, drawn; `show` draws another."""
 
     DEFAULT_CSS = """
