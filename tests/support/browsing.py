@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input
@@ -69,6 +70,11 @@ async def until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
                 await pilot.pause()
     except TimeoutError:
         raise AssertionError("waited in vain") from None
+
+
+def screen_text(app: App[Any]) -> str:
+    """What stands on the screen, line by line."""
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips(app.size))
 
 
 def steady(pilot: Pilot[Any]) -> None:

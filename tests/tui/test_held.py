@@ -42,7 +42,7 @@ async def held_id(store: ConversationStore) -> str:
 
 async def asked(seat: Seat, key: str) -> None:
     """Wait for the question and answer it."""
-    await seat.until(lambda: isinstance(seat.app.screen, HeldScreen) and seat.app.screen.query(".answer"))
+    await seat.until(lambda: isinstance(seat.app.screen, HeldScreen) and seat.app.screen.is_mounted)
     seat.clock.advance(1)
     await seat.pilot.press(key)
 
@@ -123,7 +123,7 @@ async def test_a_key_that_was_on_its_way_is_no_answer() -> None:
     clock = Clock()
     app = alone(HeldScreen("Fix the login", HOLDER, clock=clock))
     async with app.run_test() as pilot:
-        await until(pilot, lambda: app.screen.query(".answer"))
+        await until(pilot, lambda: isinstance(app.screen, HeldScreen) and app.screen.is_mounted)
         await pilot.press("t")
         assert not app.left
         clock.advance(1)

@@ -7,6 +7,7 @@ from textual.app import App, ComposeResult
 
 from loom.tui.guard import TerminalGuard
 from loom.tui.widgets.markdown import SafeMarkdown
+from tests.support.browsing import screen_text
 
 
 class Host(App[None]):
@@ -18,10 +19,6 @@ class Host(App[None]):
 
     def compose(self) -> ComposeResult:
         yield self.markdown
-
-
-def screen_text(app: App[None]) -> str:
-    return "\n".join(strip.text for strip in app.screen._compositor.render_strips(app.size))
 
 
 async def drawn(text: str) -> str:
