@@ -32,9 +32,11 @@ class KeyBar(Footer):
         for _, binding, enabled, tooltip in self.screen.active_bindings.values():
             if binding.show and binding.action not in keys:
                 shown = self.app.get_key_display(binding)
-                keys[binding.action] = FooterKey(
+                key = FooterKey(
                     binding.key, shown, binding.description, binding.action, disabled=not enabled, tooltip=tooltip
                 )
+                key.compact = False
+                keys[binding.action] = key
         return keys
 
     def on_resize(self, event: Resize) -> None:
