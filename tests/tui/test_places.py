@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from loom.archive.database import connect
 from loom.locations import Locations
 from loom.tui.places import begun_in_words, is_gone, path_end
+from loom.tui.screens import picker
 from loom.tui.screens.picker import PickerScreen
 from loom.tui.widgets.line import ReceiptLine
 from loom.tui.widgets.session_list import SessionList
@@ -77,6 +79,23 @@ async def test_the_list_says_which_sessions_are_of_another_folder_and_which_fold
     async with seated(locations, workspace, resume="0") as seat:
         await seat.ready()
         assert ", which is not there any more; commands and edits now go to" in notes(seat)[0]
+
+
+async def test_a_folder_that_is_found_to_be_gone_late_is_marked_in_rows_that_are_drawn(
+    locations: Locations, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = clone(workspace, "second-clone")
+    async with seated(locations, moved, fresh=True) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+    shutil.rmtree(moved)
+    drawn = threading.Event()
+    monkeypatch.setattr(picker, "is_gone", lambda path: drawn.wait() and is_gone(path))
+    async with seated(locations, workspace) as seat:
+        await seat.until(lambda: "second-clone" in screen_text(seat.app))
+        assert "(gone)" not in screen_text(seat.app)
+        drawn.set()
+        await seat.until(lambda: "second-clone (gone)" in screen_text(seat.app))
 
 
 async def test_a_damaged_folder_name_keeps_nobody_from_the_list(locations: Locations, workspace: Path) -> None:

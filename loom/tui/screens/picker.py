@@ -162,7 +162,7 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         rows = self.query_one(SessionList)
         if gone != rows.gone:
             rows.gone = gone
-            rows.refresh()
+            rows.redraw()
 
     def _set_sessions(self, sessions: list[Session], *, loading: bool) -> None:
         self._sessions = sessions
