@@ -21,6 +21,7 @@ from loom.archive.faults import RECOVER
 from loom.archive.leases import Leases
 from loom.archive.migrations import MIGRATIONS
 from loom.archive.mounts import find_mount
+from loom.archive.openfiles import ASIDE
 from loom.text import plural
 
 LOW_SPACE = 200_000_000
@@ -291,6 +292,11 @@ class _Check:
                 "Move loom's home to a local disk, with every file in it, while no loom runs.",
             )
         self._checked.append("place")
+        self._remarks += [
+            f"{file} was put in the place of the log while loom had it open; it is not used. Remove it if it is not "
+            "yours."
+            for file in sorted(self._path.parent.glob(f"{self._path.name}-wal{ASIDE}*"))
+        ]
 
 
 _REINDEX = "Run `loom check --reindex`: the index is made anew from the turns."

@@ -29,6 +29,11 @@ class WriteFailed(ArchiveError):
     """Nothing was stored; the caller still has what it wanted to store."""
 
 
+class Displaced(WriteFailed):
+    """The log or its index lost its name while it was open; no turn depends on it any more. Nothing was stored: every
+    connection of this process has to be opened anew first."""
+
+
 class GuardedFile(ArchiveError, PermissionError):
     """A file of the archive was about to be opened by something else than SQLite."""
 
