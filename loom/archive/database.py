@@ -16,6 +16,7 @@ from loom.archive.faults import unreadable
 from loom.archive.logindex import LogIndex
 from loom.archive.openfiles import OpenFiles, is_astray
 from loom.archive.turnstile import Turnstile
+from loom.archive.unwritable import is_at_rest, is_unwritable
 
 APPLICATION_ID = 0x6C6F6F6D
 """`loom` in ASCII, bytes 68 to 71 of the file."""
@@ -210,6 +211,8 @@ def require_file(path: Path) -> None:
 def open_database(path: Path, *, readonly: bool = False) -> ArchiveConnection:
     """A bare connection to the existing file at `path`, nothing set, nothing checked."""
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rw'}"
+    if readonly and is_at_rest(path) and is_unwritable(path):
+        uri += "&immutable=1"
     try:
         # Before SQLite opens it, so that no other thread closes the last one meanwhile.
         index = LogIndex.joined(path)

@@ -17,6 +17,10 @@ class NewerArchive(ArchiveError):
     """A newer loom wrote this archive. It can still be opened to read it."""
 
 
+class UnwritableArchive(ArchiveError):
+    """Nothing can be stored in this archive's place. It can still be opened to read it."""
+
+
 class ArchiveUnavailable(ArchiveError):
     """The archive cannot be opened or read."""
 

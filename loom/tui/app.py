@@ -120,14 +120,16 @@ class LoomApp(LoomLook):
             except (UnknownReference, AmbiguousReference) as error:
                 return await self._pick(bench, error.what)
             return OpenSession(await bench.store.fork_session(session.id) if self._fork_resumed else session.id)
-        if bench.newer is None and (self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1)):
+        if bench.only_read is None and (
+            self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1)
+        ):
             return NewSession()
         return await self._pick(bench)
 
     async def _open_first(self, bench: Workbench, target: Target) -> bool:
         """Open what was picked at the start; False when the person goes back to the picker, which says why when nothing
         new can be stored."""
-        if bench.newer is not None and isinstance(target, NewSession):
+        if bench.only_read is not None and isinstance(target, NewSession):
             return False
         return await self._stage.open(bench, target)
 
@@ -331,7 +333,7 @@ class LoomApp(LoomLook):
             search=bench.store,
             open_id=open_id,
             key_clock=self._clock,
-            said=said or (str(bench.newer) if bench.newer is not None else ""),
+            said=said or (str(bench.only_read) if bench.only_read is not None else ""),
             help_groups=chat_help(),
         )
 

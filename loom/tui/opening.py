@@ -48,16 +48,16 @@ class Opener:
         self, session_id: str | None, listener: Listener, *, read_only: bool = False
     ) -> CoworkSession | None:
         """The conversation, a new one if there is no id; None when the person would rather leave it alone. One in the
-        archive of a newer loom is open to read only.
+        archive that nothing can be stored in is open to read only.
 
         Raises an ArchiveError.
         """
-        if session_id is None and self._bench.newer is not None:
-            raise self._bench.newer
+        if session_id is None and self._bench.only_read is not None:
+            raise self._bench.only_read
         session = await self._make(session_id, listener)
         if session_id is None:
             return session
-        if read_only or self._bench.newer is not None:
+        if read_only or self._bench.only_read is not None:
             await session.read(session_id)
             return session
         try:
@@ -109,7 +109,7 @@ class Opener:
 async def open_workbench(locations: Locations, settings: Settings) -> Workbench:
     """The archive and what goes with it. Raises HomeUnusable or an ArchiveError."""
     bench_class = await asyncio.to_thread(_import_workbench)
-    return await bench_class.open(locations, settings, read_newer=True)
+    return await bench_class.open(locations, settings, read_only=True)
 
 
 # Imported when the first picture is on the terminal: the tools and the archive's search are not needed to paint.

@@ -29,6 +29,7 @@ from loom.tui.widgets.session_list import SessionList
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.tool_card import CardState
 from loom.tui.widgets.transcript import Transcript
+from tests.support.sealed import sealed
 from tests.support.seat import Seat, seated
 from tests.support.unsent import put_unsent
 
@@ -475,6 +476,23 @@ async def test_the_archive_of_a_newer_loom_opens_to_read(locations: Locations, w
         await seat.say("/new")
         await seat.until(lambda: seat.chat.query(ErrorBlock))
         assert "Update loom" in str(seat.chat.query(ErrorBlock).last().render())
+
+
+async def test_a_home_where_nothing_can_be_written_opens_to_read(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+    with sealed(locations.home):
+        async with seated(locations, workspace) as seat:
+            await seat.until(lambda: isinstance(seat.app.screen, PickerScreen) and len(seat.rows) == 2)
+            said = seat.app.screen.query_one("#said", Static)
+            assert f"Nothing can be stored: {locations.home} is read-only for you" in str(said.content)
+            await seat.pilot.press("down", "enter")
+            await seat.ready()
+            assert seat.chat.query(AssistantMessage)
+            await seat.say("and now")
+            assert seat.chat.query_one(Composer).text == "and now"
+            assert len(seat.chat.query(UserMessage)) == 1
 
 
 async def test_a_fork_ends_with_an_exchange_and_says_where_it_is_from(locations: Locations, workspace: Path) -> None:
