@@ -4,9 +4,9 @@ it open, what the person wants to do about that."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loom.archive.errors import LeaseHeld
 from loom.config import Settings
@@ -58,13 +58,11 @@ class Opener:
         if session_id is None:
             return session
         if read_only or self._bench.only_read is not None:
-            await session.read(session_id)
-            return session
+            return await _whole(session, session.read(session_id))
         try:
-            await session.resume(session_id)
+            return await _whole(session, session.resume(session_id))
         except LeaseHeld as error:
             return await self._open_held(session_id, error, listener)
-        return session
 
     async def _open_held(self, session_id: str, error: LeaseHeld, listener: Listener) -> CoworkSession | None:
         store = self._bench.store
@@ -74,14 +72,12 @@ class Opener:
             return None
         session = await self._make(session_id, listener)
         if held is Held.READ:
-            await session.read(session_id)
-            return session
+            return await _whole(session, session.read(session_id))
         if held is Held.FORK:
             session_id = await store.fork_session(session_id)
         else:
             await store.acquire_lease(session_id, take_over=True)
-        await session.resume(session_id)
-        return session
+        return await _whole(session, session.resume(session_id))
 
     async def _make(self, session_id: str | None, listener: Listener) -> CoworkSession:
         session_class = await asyncio.to_thread(_import_session)
@@ -104,6 +100,17 @@ class Opener:
         except ModelUnavailable as error:
             # The archive opens all the same, and /model chooses another.
             return ModelChoice(wanted, "asked for", ASSUMED_WINDOW, window_assumed=True, note=str(error))
+
+
+async def _whole(session: CoworkSession, opening: Coroutine[Any, Any, None]) -> CoworkSession:
+    """The session once it is open. One that is not opened to the end, because it cannot be or nobody waits for it any
+    more, is closed again: its lease would keep everybody else out."""
+    try:
+        await opening
+    except BaseException:
+        await session.close()
+        raise
+    return session
 
 
 async def open_workbench(locations: Locations, settings: Settings) -> Workbench:
