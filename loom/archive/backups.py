@@ -67,15 +67,19 @@ def create_backup(archive: Path, target: Path | None = None) -> Backup:
 
 def back_up_regularly(archive: Path, *, today: datetime | None = None) -> Backup | None:
     """A backup, if the newest automatic one is older than AUTOMATIC_EVERY_DAYS; keeps KEPT_AUTOMATIC of them. None
-    when it is not time yet. Backups that a person or a migration made are never removed. Raises as `create_backup`."""
+    when it is not time yet. Backups that a person or a migration made are never removed. Raises as `create_backup`.
+
+    One from the future is of a clock that was set back since: it says nothing of today, and is the first to go.
+    """
     now = datetime.now(UTC) if today is None else today
     folder = archive.parent / "backups"
-    made = automatic_backups(archive)
-    if made and (now - made[-1][0]).total_seconds() < AUTOMATIC_EVERY_DAYS * 86_400:
+    made = [moment for moment, _ in automatic_backups(archive) if moment <= now]
+    if made and (now - made[-1]).total_seconds() < AUTOMATIC_EVERY_DAYS * 86_400:
         return None
     backup = create_backup(archive, folder / f"{archive.stem}-auto-{now.strftime('%Y%m%dT%H%M%SZ')}.db")
     # Only now: at no moment are there fewer than there were.
-    for _, old in automatic_backups(archive)[:-KEPT_AUTOMATIC]:
+    oldest_first = sorted(automatic_backups(archive), key=lambda found: (found[0] <= now, found[0]))
+    for _, old in oldest_first[:-KEPT_AUTOMATIC]:
         old.unlink(missing_ok=True)
     return backup
 

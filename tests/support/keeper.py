@@ -38,6 +38,11 @@ async def keep(path, workspace):
                 say(texts=[turn.content for turn in await store.get_turns(rest[0], limit=10_000)])
             elif command == "find":
                 say(found=[hit.turn_number for hit in await store.search_turns(rest[0], rest[1])])
+            elif command == "list":
+                say(sessions=[session.id for session in await store.list_sessions(limit=100)])
+            elif command == "lease":
+                await store.acquire_lease(rest[0])
+                say(leased=True)
             elif command == "hear":
                 await heard.wait()
                 say(said=said)
@@ -54,13 +59,13 @@ asyncio.run(keep(*sys.argv[1:]))
 class Keeper:
     """Commands go in, answers come out; a context manager that kills it in the end."""
 
-    def __init__(self, archive: Path) -> None:
+    def __init__(self, archive: Path, **environment: str) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, str(archive), str(archive.parent)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
         )
         assert self._answer() == {"ready": True}
 
