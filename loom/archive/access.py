@@ -87,16 +87,18 @@ class Access:
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.wait({self._looking})
-        displaced = False
-        if self._writer is not None:
-            # A log that cannot be moved now loses nothing: the next start goes on with it.
-            try:
-                await self._writer.begin(_empty_log)
-            except ArchiveError:
-                displaced = True
-            except (sqlite3.Error, OSError):
-                pass
-        await self._disconnect(displaced=displaced)
+        # What is being opened anew is closed when that is done.
+        async with self._mending:
+            displaced = False
+            if self._writer is not None:
+                # A log that cannot be moved now loses nothing: the next start goes on with it.
+                try:
+                    await self._writer.begin(_empty_log)
+                except ArchiveError:
+                    displaced = True
+                except (sqlite3.Error, OSError):
+                    pass
+            await self._disconnect(displaced=displaced)
 
     async def _disconnect(self, *, displaced: bool) -> None:
         """The last connection to close tidies up by name, if it may write: not when the names are other files'."""
@@ -225,6 +227,8 @@ class Access:
         async with self._mending:
             if self._mended != seen:
                 return
+            if self._closed:
+                raise error
             await self._release()
             # All of them first: a process has one index for all of its connections.
             await self._disconnect(displaced=True)
