@@ -1,6 +1,7 @@
 """Where loom keeps its files."""
 
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,9 +64,16 @@ class Locations:
         return real == config or (real.is_relative_to(home) and not real.is_relative_to(home / self.exports.name))
 
     def prepare(self) -> None:
-        """Make the home folder, mode 0700 under any umask. Raises OSError if it cannot."""
-        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.home.chmod(0o700)
+        """Make the home folder, mode 0700 under any umask, or take one that is there from everybody else. Raises
+        OSError if it cannot."""
+        try:
+            self.home.mkdir(mode=0o700, parents=True)
+            self.home.chmod(0o700)
+        except FileExistsError:
+            mode = stat.S_IMODE(self.home.stat().st_mode)
+            if mode & 0o077:
+                # What its owner may not do there stays so: that is how a home is made read-only.
+                self.home.chmod(mode & 0o700)
 
 
 def find_locations(environ: Mapping[str, str] | None = None) -> Locations:

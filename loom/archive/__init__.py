@@ -13,6 +13,7 @@ from loom.archive.errors import (
     UnknownReference,
     UnknownSession,
     UnknownTurn,
+    UnwritableArchive,
     WriteFailed,
 )
 from loom.archive.leases import Holder
@@ -65,5 +66,6 @@ __all__ = [
     "UnknownReference",
     "UnknownSession",
     "UnknownTurn",
+    "UnwritableArchive",
     "WriteFailed",
 ]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from loom.archive.checkpoints import Checkpoints, Moved, checkpoint
 from loom.archive.database import CLOSING_PATIENCE, WRITING_PATIENCE
-from loom.archive.errors import ArchiveUnavailable, WriteFailed
+from loom.archive.errors import ArchiveError, ArchiveUnavailable, Displaced, WriteFailed
 from loom.archive.faults import unreadable, unwritable
 from loom.archive.forgiving import forgiving
 from loom.archive.hops import Hops, unbroken
@@ -22,12 +22,24 @@ from loom.archive.transactions import in_turn
 
 T = TypeVar("T")
 
+LOOK_SECONDS = 1.0
+"""How often is looked whether the files that are open still have their names."""
+
 
 class Access:
     """Runs functions with a connection, off the event loop. Reads never wait for writes."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, release: Callable[[], Awaitable[None]]) -> None:
+        """`release` closes every other connection that this process has; they are opened anew when they are needed."""
         self.path = path
+        self.tell: Callable[[ArchiveError], None] = lambda error: None
+        """Called, on the event loop, when files of the archive lost their names: put right, or not to be."""
+        self._release = release
+        self._readonly = False
+        self._mending = asyncio.Lock()
+        self._mended = 0
+        self._reopens = False
+        self._looking: asyncio.Task[None] | None = None
         self._reader: Hops | None = None
         self._writer: Hops | None = None
         self._log = Log(path)
@@ -38,23 +50,29 @@ class Access:
     @property
     def readonly(self) -> bool:
         """True when nothing can be written."""
-        return self._writer is None
+        return self._readonly
 
     async def open(self, *, readonly: bool) -> None:
         """See `ConversationStore.initialize`."""
+        self._readonly = readonly
         if readonly:
             # Reading goes through shared memory and locks as well.
             await asyncio.to_thread(require_local, self.path)
         else:
             await asyncio.to_thread(prepare, self.path)
-            self._writer = await Hops.opened(self.path)
+        await self._connect()
+        if not readonly:
+            self._looking = asyncio.get_running_loop().create_task(self._look_now_and_then())
+
+    async def _connect(self) -> None:
+        writer = None if self._readonly else await Hops.opened(self.path)
         try:
             self._reader = await Hops.opened(self.path, readonly=True)
         except BaseException:
-            writer, self._writer = self._writer, None
             if writer is not None:
                 await writer.close()
             raise
+        self._writer = writer
 
     async def finish(self) -> None:
         """Refuse every further write, and wait for those that were handed in."""
@@ -66,19 +84,43 @@ class Access:
         """Finish what was handed in, move the log into the database, and let the files go."""
         await self.finish()
         await self._checkpoints.stop()
-        reader, self._reader = self._reader, None
-        if reader is not None:
-            await reader.close()
-        if self._writer is not None:
-            # A log that cannot be moved now loses nothing: the next start goes on with it.
-            with contextlib.suppress(sqlite3.Error, OSError):
-                await self._writer.begin(_empty_log)
-            self._log.close()
-            writer, self._writer = self._writer, None
-            await writer.close()
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait({self._looking})
+        # What is being opened anew is closed when that is done.
+        async with self._mending:
+            displaced = False
+            if self._writer is not None:
+                # A log that cannot be moved now loses nothing: the next start goes on with it.
+                try:
+                    await self._writer.begin(_empty_log)
+                except ArchiveError:
+                    displaced = True
+                except (sqlite3.Error, OSError):
+                    pass
+            await self._disconnect(displaced=displaced)
+
+    async def _disconnect(self, *, displaced: bool) -> None:
+        """The last connection to close tidies up by name, if it may write: not when the names are other files'."""
+        self._log.close()
+        reader, writer = self._reader, self._writer
+        self._reader = self._writer = None
+        for connection in (writer, reader) if displaced else (reader, writer):
+            if connection is not None:
+                await connection.close()
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """What `work` reads. Raises ArchiveUnavailable or ArchiveDamaged."""
+        seen = await self._whole()
+        try:
+            return await self._read(work)
+        except ArchiveUnavailable:
+            with suppress(ArchiveError):
+                if await self._looked(seen):
+                    return await self._read(work)
+            raise
+
+    async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         if self._reader is None:
             raise ArchiveUnavailable("The archive is not open.")
         try:
@@ -91,10 +133,27 @@ class Access:
         called with it; both are carried through even if the caller is cancelled. Raises WriteFailed: nothing was
         stored.
         """
-        if self._closed or self._reader is None:
-            raise ArchiveUnavailable(f"The archive is not open{': it was closed' if self._closed else ''}.")
-        if self._writer is None:
+        seen = self._mended
+        try:
+            return await self._write(work, then)
+        except Displaced as error:
+            displaced = error
+        return await unbroken(asyncio.ensure_future(self._write_again(displaced, seen, work, then)))
+
+    async def _write_again(
+        self, error: Displaced, seen: int, work: Callable[[sqlite3.Connection], T], then: Callable[[T], None] | None
+    ) -> T:
+        await self._mend(error, seen)
+        return await self._write(work, then)
+
+    async def _write(self, work: Callable[[sqlite3.Connection], T], then: Callable[[T], None] | None) -> T:
+        if self._closed:
+            raise ArchiveUnavailable("The archive is not open: it was closed.")
+        if self._readonly:
             raise WriteFailed("The archive was opened read-only: nothing was stored.")
+        await self._whole()
+        if self._writer is None:
+            raise ArchiveUnavailable("The archive is not open.")
         writing = self._writer.carry(lambda c: _in_turn(c, work))
         self._writes.add(writing)
 
@@ -133,6 +192,63 @@ class Access:
             if moved.whole:
                 self._log.moved(moved.frames)
         return moved
+
+    # Files that lost their names: see `loom.archive.openfiles`
+
+    async def _look_now_and_then(self) -> None:
+        """So that a log without a name is saved while nobody writes, too."""
+        said = ""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            try:
+                await self._looked(self._mended)
+                said = ""
+            except ArchiveError as error:
+                # Once, until it is another fault or none.
+                if str(error) != said:
+                    said = str(error)
+                    self.tell(error)
+
+    async def _looked(self, seen: int) -> bool:
+        """Whether the connections are others than when `seen` was read, opened anew if that was necessary. Raises
+        ArchiveError when files have lost their names and that cannot be put right."""
+        await self._whole()
+        if self._writer is not None and self._mended == seen and not self._closed:
+            try:
+                with suppress(sqlite3.Error, OSError):
+                    await self._writer.begin(_look)
+            except Displaced as error:
+                # In the middle of it nothing is open.
+                await unbroken(asyncio.ensure_future(self._mend(error, seen)))
+        return self._mended != seen
+
+    async def _mend(self, error: Displaced, seen: int) -> None:
+        """Open everything anew, unless that has happened since `seen`. Raises an ArchiveError."""
+        async with self._mending:
+            if self._mended != seen:
+                return
+            if self._closed:
+                raise error
+            await self._release()
+            # All of them first: a process has one index for all of its connections.
+            await self._disconnect(displaced=True)
+            self._reopens = True
+            await self._connect()
+            self._mended += 1
+        self.tell(error)
+
+    async def _whole(self) -> int:
+        """Wait until what is open is open again, and try if it could not be opened; how often it was mended."""
+        if self._reader is None or self._mending.locked():
+            async with self._mending:
+                if self._reader is None and self._reopens and not self._closed:
+                    await self._connect()
+        return self._mended
+
+
+def _look(connection: sqlite3.Connection) -> None:
+    with in_turn(connection, CLOSING_PATIENCE):
+        pass
 
 
 def _empty_log(connection: sqlite3.Connection) -> None:

@@ -14,6 +14,7 @@ from loom.archive import clock
 from loom.archive.database import connect
 from loom.archive.errors import WriteFailed
 from loom.archive.faults import unwritable
+from loom.archive.unwritable import is_unwritable, readable
 
 KEPT_AUTOMATIC = 3
 """So many automatic backups are kept; one more, and the oldest goes."""
@@ -40,15 +41,15 @@ class Backup:
 def create_backup(archive: Path, target: Path | None = None) -> Backup:
     """Copy the archive to `target`, or into its `backups` folder under a name with the moment in it.
 
-    A copy outside of that folder is noted in it. Blocking. Raises ArchiveError, or WriteFailed when there is such a
-    file already, it cannot be written, or does not check out.
+    A copy outside of that folder is noted in it, unless nothing can be written there. Blocking. Raises ArchiveError,
+    or WriteFailed when there is such a file already, it cannot be written, or does not check out.
     """
     own = archive.parent / "backups"
     moment = clock.now()[:19].replace("-", "").replace(":", "")
     wanted = own / f"{archive.stem}-{moment}Z.db" if target is None else target.absolute()
     if target is not None and os.path.lexists(wanted):
         raise WriteFailed(f"{target} exists already, and no backup overwrites a file.", "Name another file.")
-    with closing(connect(archive, readonly=True)) as connection:
+    with readable(archive) as place, closing(connect(place, readonly=True)) as connection:
         try:
             path = back_up(connection, wanted)
         except sqlite3.Error as error:
@@ -57,7 +58,7 @@ def create_backup(archive: Path, target: Path | None = None) -> Backup:
             raise WriteFailed(
                 f"The backup {wanted} cannot be written: {error.strerror or error}.", "Choose another place for it."
             ) from error
-    if path.parent != own:
+    if path.parent != own and not is_unwritable(archive):
         _note(own / ELSEWHERE, path)
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as copy:
         sessions, turns = _counts(copy)
@@ -66,15 +67,19 @@ def create_backup(archive: Path, target: Path | None = None) -> Backup:
 
 def back_up_regularly(archive: Path, *, today: datetime | None = None) -> Backup | None:
     """A backup, if the newest automatic one is older than AUTOMATIC_EVERY_DAYS; keeps KEPT_AUTOMATIC of them. None
-    when it is not time yet. Backups that a person or a migration made are never removed. Raises as `create_backup`."""
+    when it is not time yet. Backups that a person or a migration made are never removed. Raises as `create_backup`.
+
+    One from the future is of a clock that was set back since: it says nothing of today, and is the first to go.
+    """
     now = datetime.now(UTC) if today is None else today
     folder = archive.parent / "backups"
-    made = automatic_backups(archive)
-    if made and (now - made[-1][0]).total_seconds() < AUTOMATIC_EVERY_DAYS * 86_400:
+    made = [moment for moment, _ in automatic_backups(archive) if moment <= now]
+    if made and (now - made[-1]).total_seconds() < AUTOMATIC_EVERY_DAYS * 86_400:
         return None
     backup = create_backup(archive, folder / f"{archive.stem}-auto-{now.strftime('%Y%m%dT%H%M%SZ')}.db")
     # Only now: at no moment are there fewer than there were.
-    for _, old in automatic_backups(archive)[:-KEPT_AUTOMATIC]:
+    oldest_first = sorted(automatic_backups(archive), key=lambda found: (found[0] <= now, found[0]))
+    for _, old in oldest_first[:-KEPT_AUTOMATIC]:
         old.unlink(missing_ok=True)
     return backup
 

@@ -21,6 +21,8 @@ from loom.archive.faults import RECOVER
 from loom.archive.leases import Leases
 from loom.archive.migrations import MIGRATIONS
 from loom.archive.mounts import find_mount
+from loom.archive.openfiles import ASIDE
+from loom.archive.unwritable import readable
 from loom.text import plural
 
 LOW_SPACE = 200_000_000
@@ -97,6 +99,8 @@ def check(path: Path, *, quick: bool = False, progress: Progress = lambda what, 
 class _Check:
     def __init__(self, path: Path, quick: bool, progress: Progress) -> None:
         self._path = path
+        self._place = path
+        """Where it is read: a copy of it, if need be."""
         self._quick = quick
         self._progress = progress
         self._checked: list[str] = []
@@ -112,7 +116,7 @@ class _Check:
         self._permissions()
         try:
             require_file(self._path)
-            with closing(connect(self._path, readonly=True)) as connection:
+            with readable(self._path) as self._place, closing(connect(self._place, readonly=True)) as connection:
                 connection.text_factory = lenient
                 self._look(connection)
         except ArchiveError as error:
@@ -233,7 +237,7 @@ class _Check:
 
         try:
             # SQLite's own check of a full-text table is a statement that writes, though it changes nothing.
-            with closing(connect(self._path)) as writing:
+            with closing(connect(self._place)) as writing:
                 sound = is_sound(writing)
         except ArchiveError:
             self._standing.setdefault("index", "not checked")
@@ -291,6 +295,11 @@ class _Check:
                 "Move loom's home to a local disk, with every file in it, while no loom runs.",
             )
         self._checked.append("place")
+        self._remarks += [
+            f"{file} was put in the place of the log while loom had it open; it is not used. Remove it if it is not "
+            "yours."
+            for file in sorted(self._path.parent.glob(f"{self._path.name}-wal{ASIDE}*"))
+        ]
 
 
 _REINDEX = "Run `loom check --reindex`: the index is made anew from the turns."

@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from loom.archive.database import BUSY_TIMEOUT_MS, WRITING_PATIENCE
+from loom.archive.errors import ArchiveError
 from loom.archive.logs import Log
 from loom.archive.transactions import in_turn
 
@@ -135,7 +136,7 @@ class Checkpoints:
     async def _run(self) -> None:
         try:
             moved = await self._move()
-        except (sqlite3.Error, OSError):
+        except (sqlite3.Error, OSError, ArchiveError):
             # Nothing is lost: every turn is in the log, and the next write tries again.
             return
         if moved.whole:

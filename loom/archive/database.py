@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from loom.archive import guard
-from loom.archive.errors import ArchiveUnavailable, NotAnArchive
+from loom.archive.errors import ArchiveError, ArchiveUnavailable, NotAnArchive
 from loom.archive.faults import unreadable
+from loom.archive.logindex import LogIndex
+from loom.archive.openfiles import OpenFiles, is_astray
 from loom.archive.turnstile import Turnstile
+from loom.archive.unwritable import is_at_rest, is_unwritable
 
 APPLICATION_ID = 0x6C6F6F6D
 """`loom` in ASCII, bytes 68 to 71 of the file."""
@@ -24,6 +28,11 @@ WRITING_PATIENCE = BUSY_TIMEOUT_MS / 1000
 
 CLOSING_PATIENCE = 2.0
 """Seconds that an end waits for its turn: nothing depends on it."""
+
+ASTRAY_PATIENCE = 3.0
+"""Seconds in which another loom notices that the log it writes has lost its name."""
+
+_LOOK_AGAIN = 0.1
 
 LOG_BYTES = 16_000_000
 """The write-ahead log keeps its length when it starts over, because writing over what is allocated costs the disk half
@@ -53,14 +62,18 @@ class ArchiveConnection(sqlite3.Connection):
 
     turnstile: Turnstile | None = None
     """None where nobody else writes, or nothing is written."""
+    files: OpenFiles | None = None
+    """What is watched in each turn; None where there is no turnstile."""
+    index: LogIndex | None = None
     _inside = False
 
     @contextmanager
     def writing(self, patience: float) -> Iterator[None]:
-        """Nobody else writes or moves the log while it lasts; inside of itself it does nothing.
+        """Nobody else writes or moves the log while it lasts, and the files are seen to have their names; inside of
+        itself it does nothing.
 
         Raises sqlite3.OperationalError (SQLITE_BUSY) after `patience` seconds, OSError if the lock files cannot be
-        made.
+        made, Displaced or another WriteFailed if files of the archive were removed or replaced.
         """
         if self.turnstile is None or self._inside:
             yield
@@ -69,24 +82,45 @@ class ArchiveConnection(sqlite3.Connection):
             raise _Busy(f"database is locked: another process has not let go of it for {patience:g} s")
         self._inside = True
         try:
+            if self.files is not None:
+                self.files.before(self)
             yield
+            if self.files is not None:
+                self.files.behind(self)
         finally:
             self._inside = False
             self.turnstile.leave()
+
+    def require_index(self) -> LogIndex:
+        """The index of the log that this connection uses. RuntimeError on a connection of some other making."""
+        if self.index is None:
+            raise RuntimeError("this connection was not opened by `open_database`")
+        return self.index
 
     def close(self) -> None:
         """Close. The last connection to close moves the log into the database, so it takes its turn as well."""
         turnstile, self.turnstile = self.turnstile, None
         if turnstile is None:
-            super().close()
+            self._close()
             return
         # Who is kept waiting, or cannot wait (the folder is gone), is not the last one: then closing moves nothing.
         with suppress(OSError):
             turnstile.enter(CLOSING_PATIENCE)
         try:
-            super().close()
+            self._close()
         finally:
             turnstile.close()
+
+    def _close(self) -> None:
+        try:
+            super().close()
+        finally:
+            files, self.files = self.files, None
+            index, self.index = self.index, None
+            if files is not None:
+                files.close()
+            if index is not None:
+                index.leave()
 
 
 class _Busy(sqlite3.OperationalError):
@@ -103,25 +137,59 @@ def connect(path: Path, *, readonly: bool = False) -> ArchiveConnection:
     """
     path = Path(path).absolute()
     require_file(path)
+    until = time.monotonic() + ASTRAY_PATIENCE
+    while (connection := _connected(path, readonly)) is None:
+        if time.monotonic() > until:
+            raise ArchiveUnavailable(
+                f"{path.name}-wal was removed or replaced while another loom has it open, and holds turns.",
+                "Let that loom go on, or end it in order; then retry. Ended by force, it loses them.",
+            )
+        time.sleep(_LOOK_AGAIN)
+    return connection
+
+
+def _connected(path: Path, readonly: bool) -> ArchiveConnection | None:
+    """As `connect`; None while another process has the log open that belongs to the database, and it has no name."""
     connection = open_database(path, readonly=readonly)
     try:
-        if (found := pragma(connection, "application_id")) != APPLICATION_ID:
-            raise NotAnArchive(
-                f"{path} is a database, but not a loom archive (application id {found}).",
-                "It was not touched. Move it away, or set LOOM_HOME to another folder.",
-            )
-        make_private(path)
-        configure(connection, path, readonly=readonly)
-        guard.protect(path)
+        try:
+            _make_ready(connection, path, readonly)
+        except (sqlite3.Error, ArchiveError):
+            if not _is_astray(connection, path):
+                raise
+        if _is_astray(connection, path):
+            connection.close()
+            return None
+        if not readonly:
+            connection.files = OpenFiles(path, connection.require_index())
+            connection.turnstile = Turnstile(path)
     except sqlite3.Error as error:
         connection.close()
         raise unreadable(error, path) from error
+    except OSError as error:
+        connection.close()
+        raise ArchiveUnavailable(f"The archive {path} cannot be reached: {error.strerror}.") from error
     except BaseException:
         connection.close()
         raise
-    if not readonly:
-        connection.turnstile = Turnstile(path)
     return connection
+
+
+def _make_ready(connection: ArchiveConnection, path: Path, readonly: bool) -> None:
+    if (found := pragma(connection, "application_id")) != APPLICATION_ID:
+        raise NotAnArchive(
+            f"{path} is a database, but not a loom archive (application id {found}).",
+            "It was not touched. Move it away, or set LOOM_HOME to another folder.",
+        )
+    make_private(path)
+    configure(connection, path, readonly=readonly)
+    guard.protect(path)
+
+
+def _is_astray(connection: ArchiveConnection, path: Path) -> bool:
+    index = connection.require_index()
+    index.find(path.with_name(f"{path.name}-shm"))
+    return is_astray(path, index)
 
 
 def require_file(path: Path) -> None:
@@ -143,8 +211,15 @@ def require_file(path: Path) -> None:
 def open_database(path: Path, *, readonly: bool = False) -> ArchiveConnection:
     """A bare connection to the existing file at `path`, nothing set, nothing checked."""
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rw'}"
+    if readonly and is_at_rest(path) and is_unwritable(path):
+        uri += "&immutable=1"
     try:
-        return sqlite3.connect(
+        # Before SQLite opens it, so that no other thread closes the last one meanwhile.
+        index = LogIndex.joined(path)
+    except OSError as error:
+        raise ArchiveUnavailable(f"The archive {path} cannot be reached: {error.strerror}.") from error
+    try:
+        connection = sqlite3.connect(
             uri,
             uri=True,
             isolation_level=None,
@@ -153,7 +228,10 @@ def open_database(path: Path, *, readonly: bool = False) -> ArchiveConnection:
             factory=ArchiveConnection,
         )
     except sqlite3.Error as error:
+        index.leave()
         raise unreadable(error, path) from error
+    connection.index = index
+    return connection
 
 
 def configure(connection: sqlite3.Connection, path: Path, *, readonly: bool = False) -> None:

@@ -17,6 +17,10 @@ class NewerArchive(ArchiveError):
     """A newer loom wrote this archive. It can still be opened to read it."""
 
 
+class UnwritableArchive(ArchiveError):
+    """Nothing can be stored in this archive's place. It can still be opened to read it."""
+
+
 class ArchiveUnavailable(ArchiveError):
     """The archive cannot be opened or read."""
 
@@ -27,6 +31,11 @@ class ArchiveDamaged(ArchiveUnavailable):
 
 class WriteFailed(ArchiveError):
     """Nothing was stored; the caller still has what it wanted to store."""
+
+
+class Displaced(WriteFailed):
+    """The log or its index lost its name while it was open; no turn depends on it any more. Nothing was stored: every
+    connection of this process has to be opened anew first."""
 
 
 class GuardedFile(ArchiveError, PermissionError):

@@ -59,7 +59,8 @@ def checked(status: os.stat_result) -> Iterator[None]:
 @contextlib.contextmanager
 def ours() -> Iterator[None]:
     """While it lasts, this thread may open what is protected. Only for the -wal: SQLite has no locks on that file, so
-    that closing it drops none."""
+    that closing it drops none; for a database that cannot be written; and for the -shm, which
+    `loom.archive.logindex` never closes before SQLite does."""
     _thread.ours = True
     try:
         yield

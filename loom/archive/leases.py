@@ -11,6 +11,7 @@ import json
 import os
 import socket
 import sqlite3
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,8 +121,10 @@ class Leases:
         if not self._path(session_id).exists() or (held is not None and self._is_named(session_id, held)):
             return None
         try:
-            with locked(self._mutex):
-                descriptor = os.open(self._path(session_id), os.O_RDWR | os.O_CLOEXEC)
+            # Where nothing can be written nobody takes a lease meanwhile, either.
+            mutex = locked(self._mutex) if os.access(self._folder, os.W_OK) else nullcontext()
+            with mutex:
+                descriptor = os.open(self._path(session_id), os.O_RDONLY | os.O_CLOEXEC)
                 try:
                     return None if _try(descriptor) else _read(descriptor)
                 finally:

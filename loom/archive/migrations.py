@@ -103,7 +103,7 @@ def prepare(path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
         raise ArchiveUnavailable(
             f"The folder {path.parent} cannot be made: {error.strerror}.", "Set LOOM_HOME to a folder of yours."
         ) from error
-    if path.exists() and _is_current(path, migrations):
+    if path.exists() and is_current(path, migrations):
         return
     try:
         with locked(lock_file(path)):
@@ -120,8 +120,8 @@ def prepare(path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
         ) from error
 
 
-def _is_current(path: Path, migrations: Sequence[Migration]) -> bool:
-    """Raises NewerArchive before anything of a newer archive could be touched."""
+def is_current(path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> bool:
+    """Whether nothing is to be migrated. Raises NewerArchive before anything of a newer archive could be touched."""
     connection = connect(path, readonly=True)
     try:
         version = int(pragma(connection, "user_version"))
@@ -168,7 +168,7 @@ def _create(path: Path, migrations: Sequence[Migration]) -> None:
 
 
 def _migrate(path: Path, migrations: Sequence[Migration]) -> None:
-    if _is_current(path, migrations):
+    if is_current(path, migrations):
         # Another process did it while this one waited for the lock.
         return
     connection = connect(path)

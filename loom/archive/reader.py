@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loom.archive import drafts, manifests, reading, sessions
 from loom.archive.access import Access
-from loom.archive.errors import ArchiveUnavailable
+from loom.archive.errors import ArchiveError, ArchiveUnavailable
 from loom.archive.finder import Finder
 from loom.archive.leases import Holder, Leases
 from loom.archive.records import (
@@ -42,9 +42,9 @@ class ArchiveReader:
 
     def _place(self, place: Path | str) -> None:
         path = Path(place).absolute()
-        self._access = Access(path)
         self._leases = Leases(path.parent / "leases")
         self._finder = Finder(path)
+        self._access = Access(path, self._finder.close)
 
     @property
     def path(self) -> Path:
@@ -54,6 +54,11 @@ class ArchiveReader:
     def readonly(self) -> bool:
         """True when nothing can be written through this store."""
         return self._access.readonly
+
+    def tell_of_files(self, tell: Callable[[ArchiveError], None]) -> None:
+        """`tell` is called, on the event loop, when files of the archive lost their names while they were open: that
+        nothing is lost, or what to do."""
+        self._access.tell = tell
 
     # Sessions
 

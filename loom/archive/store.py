@@ -9,16 +9,49 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from loom.archive import clock, drafts, manifests, sessions
 from loom.archive.appends import Appended, Appender
-from loom.archive.errors import UnknownSession
+from loom.archive.database import require_file
+from loom.archive.errors import NewerArchive, UnknownSession, UnwritableArchive
 from loom.archive.hops import unbroken
+from loom.archive.migrations import is_current, prepare
+from loom.archive.mounts import require_local
 from loom.archive.reader import ArchiveReader
 from loom.archive.records import Draft, Lease, Manifest, NewTurn, Role, Turn, TurnKind, TurnStatus
+from loom.archive.unwritable import PrivateCopy, copy_privately, is_at_rest, is_unwritable
+
+
+def _prepared(path: Path, *, readonly: bool) -> PrivateCopy | None:
+    """A copy to open in the place of the archive, where that cannot be read as it stands."""
+    path = path.absolute()
+    if not is_unwritable(path):
+        return None
+    if not readonly:
+        raise UnwritableArchive(
+            f"Nothing can be stored: {path.parent} is read-only for you.",
+            "Make it and the archive in it writable, or set LOOM_HOME to another folder. Until then it is open to "
+            "read only.",
+        )
+    require_local(path)
+    require_file(path)
+    try:
+        if is_at_rest(path) and is_current(path):
+            return None
+    except NewerArchive:
+        return None
+    copy = copy_privately(path)
+    try:
+        with suppress(NewerArchive):
+            prepare(copy.path)
+    except BaseException:
+        copy.remove()
+        raise
+    return copy
 
 
 class ConversationStore(ArchiveReader):
@@ -28,6 +61,7 @@ class ConversationStore(ArchiveReader):
         super().__init__()
         self._appender = Appender()
         self._closing = asyncio.Lock()
+        self._copy: PrivateCopy | None = None
 
     @classmethod
     async def open(cls, path: Path | str, *, readonly: bool = False) -> ConversationStore:
@@ -39,11 +73,16 @@ class ConversationStore(ArchiveReader):
     async def initialize(self, path: Path | str, *, readonly: bool = False) -> None:
         """Open the archive at `path`: make it if there is none, migrate it (after a backup) if it is older.
 
-        Raises NotAnArchive (empty or foreign file: not touched), NewerArchive (can be opened with `readonly`),
-        ArchiveUnavailable, ArchiveDamaged or WriteFailed.
+        Raises NotAnArchive (empty or foreign file: not touched), NewerArchive or UnwritableArchive (can be opened with
+        `readonly`), ArchiveUnavailable, ArchiveDamaged or WriteFailed.
         """
-        self._place(path)
-        await self._access.open(readonly=readonly)
+        self._copy = await asyncio.to_thread(_prepared, Path(path), readonly=readonly)
+        try:
+            self._place(path if self._copy is None else self._copy.path)
+            await self._access.open(readonly=readonly)
+        except BaseException:
+            await self._remove_copy()
+            raise
 
     async def close(self) -> None:
         """Finish what is being written, give leases back, tidy the log up, and let the files go.
@@ -61,6 +100,12 @@ class ConversationStore(ArchiveReader):
             finally:
                 await asyncio.to_thread(self._leases.release_all)
                 await self._access.close()
+                await self._remove_copy()
+
+    async def _remove_copy(self) -> None:
+        copy, self._copy = self._copy, None
+        if copy is not None:
+            await asyncio.to_thread(copy.remove)
 
     async def checkpoint(self, *, empty: bool = True) -> bool:
         """Move the write-ahead log into the database, and empty it unless told otherwise; False if others are using

@@ -6,19 +6,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from loom.archive import ConversationStore, NewerArchive
+from loom.archive import ConversationStore, NewerArchive, UnwritableArchive
 from loom.cli.output import say
 
 
 @asynccontextmanager
 async def opened(archive: Path) -> AsyncIterator[ConversationStore]:
-    """The archive, closed in the end. One that a newer loom wrote is read as it is, and a line on stderr says so.
+    """The archive, closed in the end. One that a newer loom wrote, or that is where nothing can be written, is read as
+    it is, and a line on stderr says so.
 
     Raises an ArchiveError.
     """
     try:
         store = await ConversationStore.open(archive)
-    except NewerArchive as error:
+    except (NewerArchive, UnwritableArchive) as error:
         say(f"loom: {error.what} It is only read.")
         store = await ConversationStore.open(archive, readonly=True)
     try:

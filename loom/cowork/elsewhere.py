@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable
 
 from loom.archive import ArchiveError, ConversationStore, Turn
@@ -18,10 +17,11 @@ MOST_TURNS = 500
 class Lookout:
     """Looks at the archive now and then until it is stopped."""
 
-    def __init__(self, look: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, look: Callable[[], Awaitable[None]], fault: Callable[[Exception], None]) -> None:
         """`look` is called again and again; an ArchiveError that it raises is said by whatever is done next with the
-        archive, not by this."""
+        archive, not by this. `fault` gets what else it raises, once until a look succeeds."""
         self._look = look
+        self._fault = fault
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -39,21 +39,31 @@ class Lookout:
 
     async def _run(self) -> None:
         mine = asyncio.current_task()
+        failing = False
         while self._running is mine:
             await asyncio.sleep(LOOK_SECONDS)
-            with contextlib.suppress(ArchiveError):
+            try:
                 await self._look()
+            except ArchiveError:
+                pass
+            except Exception as error:  # noqa: BLE001 - a fault in one look must not be the last look
+                if not failing:
+                    self._fault(error)
+                failing = True
+            else:
+                failing = False
 
 
 class Claim:
     """The right to write one session: taken with its lease, lost when another loom takes the session over."""
 
-    def __init__(self, store: ConversationStore, lost: Callable[[], None]) -> None:
-        """`lost` is called once, soon after it is lost, even if nothing is written here."""
+    def __init__(self, store: ConversationStore, lost: Callable[[], None], fault: Callable[[Exception], None]) -> None:
+        """`lost` is called once, soon after it is lost, even if nothing is written here; `fault` when that cannot be
+        looked at."""
         self._store = store
         self._lost = lost
         self._session_id: str | None = None
-        self._lookout = Lookout(self._look)
+        self._lookout = Lookout(self._look, fault)
         self.taken = False
         """Another loom has the session: what could not be stored belongs to a fork of it at most."""
 
@@ -81,8 +91,14 @@ class Claim:
             await self._store.release_lease(session_id)
 
 
-def follow(store: ConversationStore, seen: Session, written: Callable[[list[Turn]], Awaitable[None]]) -> Lookout:
-    """Awaits `written` with the turns, ascending, that another loom has added to the session behind those in `seen`."""
+def follow(
+    store: ConversationStore,
+    seen: Session,
+    written: Callable[[list[Turn]], Awaitable[None]],
+    fault: Callable[[Exception], None],
+) -> Lookout:
+    """Awaits `written` with the turns, ascending, that another loom has added to the session behind those in `seen`.
+    `fault` gets what goes wrong with that."""
     last = seen.turn_count
 
     async def look() -> None:
@@ -94,4 +110,4 @@ def follow(store: ConversationStore, seen: Session, written: Callable[[list[Turn
             last = turns[-1].turn_number
             await written(turns)
 
-    return Lookout(look)
+    return Lookout(look, fault)

@@ -12,7 +12,7 @@ from pydantic_ai.messages import AgentStreamEvent, ModelMessage
 from pydantic_ai.run import AgentRunResultEvent
 from pydantic_ai.usage import UsageLimits
 
-from loom.archive.records import TurnStatus
+from loom.archive.records import NewTurn, TurnStatus
 from loom.cowork.events import Listener, Outcome
 from loom.cowork.gate import Gate
 from loom.cowork.recorder import NotSaved, Recorder
@@ -91,7 +91,10 @@ class Exchange:
         words = self.answer.take(event)
         if words is not None:
             self.listener(words)
-            self.recorder.draft(self.number, self.answer.turns)
+            self.recorder.draft(self.number, self._streamed)
+
+    async def _streamed(self) -> Sequence[NewTurn]:
+        return self.answer.turns()
 
     async def _settle(self, messages: Sequence[ModelMessage], outcome: Outcome, error: str) -> tuple[Outcome, str]:
         try:

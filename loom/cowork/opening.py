@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from loom.archive import ConversationStore, Turn
 from loom.archive.records import PERSON_COMMAND, TurnKind
 from loom.cowork.answering import Answering
@@ -23,6 +25,7 @@ class Opening:
         recorder: Recorder,
         answering: Answering,
         listener: Listener,
+        fault: Callable[[Exception], None],
     ) -> None:
         self._store = store
         self._claim = claim
@@ -30,6 +33,7 @@ class Opening:
         self._recorder = recorder
         self._answering = answering
         self._listener = listener
+        self._fault = fault
         self._follower: Lookout | None = None
 
     async def resume(self, session_id: str) -> None:
@@ -62,7 +66,7 @@ class Opening:
         """To read it only. What another loom writes is told as it comes, until this is closed. Raises
         UnknownSession."""
         await self._open(session_id)
-        self._follower = follow(self._store, self._record.require(), self._follow)
+        self._follower = follow(self._store, self._record.require(), self._follow, self._fault)
         self._follower.start()
 
     async def _follow(self, turns: list[Turn]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from loom.archive import ArchiveError, ConversationStore, LeaseLost, NewTurn, Turn
 from loom.archive.records import Draft
@@ -30,7 +30,7 @@ class Recorder:
         self._listener = listener
         self._flush: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
-        self._draft: tuple[int, Callable[[], Sequence[NewTurn]]] | None = None
+        self._draft: tuple[int, Callable[[], Awaitable[Sequence[NewTurn]]]] | None = None
         self._order = asyncio.Lock()
         self.session_id: str | None = None
         self.unsaved: list[NewTurn] = []
@@ -130,8 +130,8 @@ class Recorder:
             # What went there before the session was taken over is not to come into it at the next start.
             await asyncio.to_thread(self._spool.drop, self.session_id)
 
-    def draft(self, exchange: int, streamed: Callable[[], Sequence[NewTurn]]) -> None:
-        """Note that more of the answer has streamed; `streamed()` goes to disk within DRAFT_SECONDS."""
+    def draft(self, exchange: int, streamed: Callable[[], Awaitable[Sequence[NewTurn]]]) -> None:
+        """Note that more of the answer has streamed; what `streamed` gives goes to disk within DRAFT_SECONDS."""
         self._draft = (exchange, streamed)
         if self._flush is None:
             self._flush = asyncio.get_running_loop().call_later(DRAFT_SECONDS, self._start_flush)
@@ -146,8 +146,12 @@ class Recorder:
             return
         exchange, streamed = self._draft
         self._draft = None
-        draft = Draft(session_id=self.session_id, exchange=exchange, turns=tuple(streamed()))
-        self._flushing = asyncio.ensure_future(self._save(draft))
+        self._flushing = asyncio.ensure_future(self._save_streamed(self.session_id, exchange, streamed))
+
+    async def _save_streamed(
+        self, session_id: str, exchange: int, streamed: Callable[[], Awaitable[Sequence[NewTurn]]]
+    ) -> None:
+        await self._save(Draft(session_id=session_id, exchange=exchange, turns=tuple(await streamed())))
 
     async def _save(self, draft: Draft) -> None:
         try:

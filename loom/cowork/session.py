@@ -87,7 +87,8 @@ class CoworkSession:
         )
         """Memory and project instructions: what a person reads, answers and edits of them."""
         self._record = SessionRecord(workbench, workspace)
-        self._claim = Claim(workbench.store, self._lost)
+        self._claim = Claim(workbench.store, self._lost, self._blind)
+        workbench.store.tell_of_files(lambda error: self._listener(Notice("warning", str(error))))
         self._recorder = Recorder(workbench.store, workbench.spool, self._listener, self._claim)
         self._approvals = Approvals(self._listener)
         self._titling = Titling(workbench.settings, self._record, self._recorder, workbench.log_fault, self._listener)
@@ -120,7 +121,9 @@ class CoworkSession:
             self._listener,
             self._model_ready,
         )
-        self._opening = Opening(self._store, self._claim, self._record, self._recorder, self._answering, self._listener)
+        self._opening = Opening(
+            self._store, self._claim, self._record, self._recorder, self._answering, self._listener, self._blind
+        )
         self._exchanges = Exchanges(
             self._claim,
             self._record,
@@ -225,6 +228,12 @@ class CoworkSession:
         """Another loom took the session over: what runs is stopped, what waits is not sent."""
         self._listener(TakenOver())
         self.interrupt()
+
+    def _blind(self, error: Exception) -> None:
+        """What other looms do with this session could not be looked at, for a reason that nobody thought of."""
+        self._bench.log_fault(error)
+        what = f"What other looms do with this session could not be looked at ({type(error).__name__}: {error})."
+        self._listener(Notice("warning", f"{what} It is tried again; loom.log has the rest."))
 
     async def prepare(self) -> None:
         """Build the agent (a second or so, in a thread) and load the window. Messages submitted meanwhile wait.

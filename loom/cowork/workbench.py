@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from loom.archive import ConversationStore, NewerArchive
+from loom.archive import ConversationStore, NewerArchive, UnwritableArchive
 from loom.archive.backups import back_up_regularly
 from loom.archive.spool import Spool
 from loom.config import Settings
@@ -33,30 +33,33 @@ class Workbench:
     store: ConversationStore
     spool: Spool
     counter: TokenCounter = field(default_factory=TokenCounter)
-    newer: NewerArchive | None = None
-    """Why nothing can be stored: a newer loom wrote the archive. What it holds can be read."""
+    only_read: NewerArchive | UnwritableArchive | None = None
+    """Why nothing can be stored: a newer loom wrote the archive, or its place is read-only. What it holds can be
+    read."""
 
     @classmethod
-    async def open(cls, locations: Locations, settings: Settings, *, read_newer: bool = False) -> Workbench:
-        """Make loom's home if needed and open the archive; with `read_newer`, one of a newer loom to be read only.
+    async def open(cls, locations: Locations, settings: Settings, *, read_only: bool = False) -> Workbench:
+        """Make loom's home if needed and open the archive; with `read_only`, one that nothing can be stored in to be
+        read only.
 
         Raises HomeUnusable, or an ArchiveError that says what is wrong with the database and what to do.
         """
         try:
             locations.prepare()
         except OSError as error:
-            raise HomeUnusable(
-                f"{locations.home} cannot be used: {error.strerror or error}.",
-                "Make it writable, or set LOOM_HOME to another folder.",
-            ) from error
-        newer = None
+            if not read_only or not locations.archive.exists():
+                raise HomeUnusable(
+                    f"{locations.home} cannot be used: {error.strerror or error}.",
+                    "Make it writable, or set LOOM_HOME to another folder.",
+                ) from error
+        only_read = None
         try:
             store = await ConversationStore.open(locations.archive)
-        except NewerArchive as error:
-            if not read_newer:
+        except (NewerArchive, UnwritableArchive) as error:
+            if not read_only:
                 raise
-            newer, store = error, await ConversationStore.open(locations.archive, readonly=True)
-        return cls(locations, settings, store, Spool(locations.spool), newer=newer)
+            only_read, store = error, await ConversationStore.open(locations.archive, readonly=True)
+        return cls(locations, settings, store, Spool(locations.spool), only_read=only_read)
 
     async def back_up(self) -> None:
         """Make the day's backup if it is due. A failure is said in `loom.log`: it must not stop the work."""

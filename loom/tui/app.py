@@ -83,6 +83,7 @@ class LoomApp(LoomLook):
             trust_project=trust_project,
             clock=clock,
         )
+        self._opening = asyncio.Lock()  # what is half open is opened to its end before the next one is
         self._shutting: asyncio.Task[None] | None = None
         self._exit_code = 0
 
@@ -120,16 +121,19 @@ class LoomApp(LoomLook):
             except (UnknownReference, AmbiguousReference) as error:
                 return await self._pick(bench, error.what)
             return OpenSession(await bench.store.fork_session(session.id) if self._fork_resumed else session.id)
-        if bench.newer is None and (self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1)):
+        if bench.only_read is None and (
+            self._fresh or not await bench.store.list_sessions(str(self._workspace), limit=1)
+        ):
             return NewSession()
         return await self._pick(bench)
 
     async def _open_first(self, bench: Workbench, target: Target) -> bool:
         """Open what was picked at the start; False when the person goes back to the picker, which says why when nothing
         new can be stored."""
-        if bench.newer is not None and isinstance(target, NewSession):
+        if bench.only_read is not None and isinstance(target, NewSession):
             return False
-        return await self._stage.open(bench, target)
+        async with self._opening:
+            return await self._stage.open(bench, target)
 
     async def _pick(self, bench: Workbench, said: str = "") -> Target | None:
         """What the person picks; None to leave. `said` is why they are asked."""
@@ -213,12 +217,14 @@ class LoomApp(LoomLook):
         except OSError as error:
             self.notify(f"This is not remembered: {error.strerror or error}.", severity="warning", markup=False)
 
-    @work(group="open", exclusive=True, exit_on_error=False)
+    @work(group="open", exit_on_error=False)
     async def _go(self, target: PickerResult | JumpTo) -> None:
         """Open what was picked. Nothing is interrupted by looking elsewhere."""
-        bench = self._bench
-        if bench is None or isinstance(target, Quit):
-            return
+        if self._bench is not None and not isinstance(target, Quit):
+            async with self._opening:
+                await self._go_now(self._bench, target)
+
+    async def _go_now(self, bench: Workbench, target: PickerResult | JumpTo) -> None:
         try:
             if isinstance(target, ForkAt) and self._stage.chat.busy:
                 # A fork would be made, and not be opened.
@@ -241,7 +247,7 @@ class LoomApp(LoomLook):
             await self._stage.chat.show_error(f"This could not be opened: {type(error).__name__}: {error}")
 
     @on(ChatScreen.TakenAnswer)
-    @work(group="open", exclusive=True, exit_on_error=False)
+    @work(group="open", exit_on_error=False)
     async def _answer_taken(self) -> None:
         bench = self._bench
         if bench is None:
@@ -251,7 +257,8 @@ class LoomApp(LoomLook):
             if held is Held.LEAVE:
                 self.push_screen(self._picker(bench), self.visit)
             elif held is not Held.BACK:
-                await self._stage.go_on(bench, held)
+                async with self._opening:
+                    await self._stage.go_on(bench, held)
         except (LoomError, OSError) as error:
             await self._stage.chat.show_error(str(error))
 
@@ -331,7 +338,7 @@ class LoomApp(LoomLook):
             search=bench.store,
             open_id=open_id,
             key_clock=self._clock,
-            said=said or (str(bench.newer) if bench.newer is not None else ""),
+            said=said or (str(bench.only_read) if bench.only_read is not None else ""),
             help_groups=chat_help(),
         )
 

@@ -4,9 +4,9 @@ it open, what the person wants to do about that."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loom.archive.errors import LeaseHeld
 from loom.config import Settings
@@ -48,23 +48,21 @@ class Opener:
         self, session_id: str | None, listener: Listener, *, read_only: bool = False
     ) -> CoworkSession | None:
         """The conversation, a new one if there is no id; None when the person would rather leave it alone. One in the
-        archive of a newer loom is open to read only.
+        archive that nothing can be stored in is open to read only.
 
         Raises an ArchiveError.
         """
-        if session_id is None and self._bench.newer is not None:
-            raise self._bench.newer
+        if session_id is None and self._bench.only_read is not None:
+            raise self._bench.only_read
         session = await self._make(session_id, listener)
         if session_id is None:
             return session
-        if read_only or self._bench.newer is not None:
-            await session.read(session_id)
-            return session
+        if read_only or self._bench.only_read is not None:
+            return await _whole(session, session.read(session_id))
         try:
-            await session.resume(session_id)
+            return await _whole(session, session.resume(session_id))
         except LeaseHeld as error:
             return await self._open_held(session_id, error, listener)
-        return session
 
     async def _open_held(self, session_id: str, error: LeaseHeld, listener: Listener) -> CoworkSession | None:
         store = self._bench.store
@@ -74,14 +72,12 @@ class Opener:
             return None
         session = await self._make(session_id, listener)
         if held is Held.READ:
-            await session.read(session_id)
-            return session
+            return await _whole(session, session.read(session_id))
         if held is Held.FORK:
             session_id = await store.fork_session(session_id)
         else:
             await store.acquire_lease(session_id, take_over=True)
-        await session.resume(session_id)
-        return session
+        return await _whole(session, session.resume(session_id))
 
     async def _make(self, session_id: str | None, listener: Listener) -> CoworkSession:
         session_class = await asyncio.to_thread(_import_session)
@@ -106,10 +102,21 @@ class Opener:
             return ModelChoice(wanted, "asked for", ASSUMED_WINDOW, window_assumed=True, note=str(error))
 
 
+async def _whole(session: CoworkSession, opening: Coroutine[Any, Any, None]) -> CoworkSession:
+    """The session once it is open. One that is not opened to the end, because it cannot be or nobody waits for it any
+    more, is closed again: its lease would keep everybody else out."""
+    try:
+        await opening
+    except BaseException:
+        await session.close()
+        raise
+    return session
+
+
 async def open_workbench(locations: Locations, settings: Settings) -> Workbench:
     """The archive and what goes with it. Raises HomeUnusable or an ArchiveError."""
     bench_class = await asyncio.to_thread(_import_workbench)
-    return await bench_class.open(locations, settings, read_newer=True)
+    return await bench_class.open(locations, settings, read_only=True)
 
 
 # Imported when the first picture is on the terminal: the tools and the archive's search are not needed to paint.

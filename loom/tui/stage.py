@@ -146,8 +146,12 @@ class Stage:
         )
         if session is None:
             return False
-        if self.session is not None:
-            await self._leave(self.session, chat)
+        try:
+            if self.session is not None:
+                await self._leave(self.session, chat)
+        except BaseException:
+            await session.close()
+            raise
         self.session = session
         await self._restore_draft(session, chat)
         if origin := await origin_of(bench.store, session.session):

@@ -13,6 +13,7 @@ from loom.archive.database import connect
 from tests.cli.test_main import loom
 from tests.support.damage import find_bytes, overwrite
 from tests.support.pty_program import PtyProgram, environment_for
+from tests.support.sealed import sealed
 
 
 @pytest.fixture
@@ -179,3 +180,34 @@ def test_what_cannot_be_is_one_line_and_exit_code_2_and_changes_nothing(home: Pa
     assert said in done.stderr and len(done.stderr.strip().splitlines()) == 1, done
     assert {path: path.lstat().st_ino for path in before} == {path: found.st_ino for path, found in before.items()}
     assert loom("check", home=home).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("sessions", "--all"), "a title"),
+        (("search", "--all", "words"), "the words that were stored"),
+        (("export", "0"), "the words that were stored here"),
+        (("check",), "Everything is in order."),
+    ],
+)
+def test_a_home_where_nothing_can_be_written_is_read(
+    home: Path, tmp_path: Path, command: tuple[str, ...], said: str
+) -> None:
+    workspace = () if command[0] == "check" or "--all" in command else ("-w", str(tmp_path))
+    with sealed(home):
+        done = loom(*command, *workspace, home=home)
+    assert done.returncode == 0, done
+    assert said in done.stdout
+    assert ("It is only read." in done.stderr) == (command[0] != "check")
+
+
+@pytest.mark.parametrize("command", [("cowork", "-p", "hello"), ("purge", "0", "--yes")])
+def test_a_home_where_nothing_can_be_written_is_not_written(
+    home: Path, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    with sealed(home):
+        done = loom(*command, "-w", str(tmp_path), home=home)
+    assert done.returncode == 2
+    assert f"Nothing can be stored: {home} is read-only for you." in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

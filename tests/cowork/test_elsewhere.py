@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from loom.archive import ConversationStore, NewTurn
 from loom.archive.records import TurnStatus
 from loom.config import Settings
+from loom.cowork import elsewhere
 from loom.cowork.elsewhere import Claim
 from loom.cowork.events import (
     ExchangeEnded,
@@ -103,7 +105,7 @@ async def test_what_goes_along_with_a_fork_is_not_left_for_the_session_that_was_
     await talk.say("read README.md")
     lost = talk.session.session_id
     assert lost is not None
-    recorder = Recorder(bench.store, bench.spool, Listening().take, Claim(bench.store, lambda: None))
+    recorder = Recorder(bench.store, bench.spool, Listening().take, Claim(bench.store, lambda: None, bench.log_fault))
     recorder.session_id = lost
     recorder.unsaved = bench.spool.put(lost, [NewTurn(role="assistant", content="kept on the disk")])
     assert list(bench.locations.spool.iterdir())
@@ -155,3 +157,23 @@ async def test_a_session_that_is_read_follows_what_is_written(start: Start, benc
     finally:
         await reader.close()
     assert not heard.of(ExchangeEnded)
+
+
+async def test_a_fault_while_looking_is_said_once_and_is_not_the_last_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elsewhere, "LOOK_SECONDS", 0.0)
+    faults: list[Exception] = []
+    looks, done = 0, asyncio.Event()
+
+    async def look() -> None:
+        nonlocal looks
+        looks += 1
+        if looks in (1, 2, 4):
+            raise ValueError(f"look {looks}")
+        if looks == 5:
+            done.set()
+
+    lookout = elsewhere.Lookout(look, faults.append)
+    lookout.start()
+    await done.wait()
+    await lookout.stop()
+    assert [str(fault) for fault in faults] == ["look 1", "look 4"]

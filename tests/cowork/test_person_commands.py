@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import shlex
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +13,7 @@ import pytest
 
 from loom.archive.records import Turn, TurnKind, TurnStatus
 from loom.config import Settings
+from loom.cowork.elsewhere import Claim
 from loom.cowork.events import (
     ApprovalAsked,
     CommandOutput,
@@ -21,10 +25,14 @@ from loom.cowork.events import (
     ToolFinished,
     ToolRunning,
 )
+from loom.cowork.person_command import CUT_OFF, PersonCommand
+from loom.cowork.recorder import Recorder
 from loom.cowork.session import CoworkSession
 from loom.cowork.workbench import Workbench
 from loom.models.choice import ModelChoice
 from loom.models.choosing import choose_model
+from loom.tools.paths import Workspace as ToolsWorkspace
+from loom.tools.shell import Shell
 from tests.cowork.conftest import Start, Talk
 from tests.cowork.test_saving import BIG, fill_disk, free_disk
 from tests.support.listening import Listening
@@ -267,3 +275,38 @@ async def test_what_it_is_made_of_is_json_that_others_can_read(start: Start) -> 
         "person_command",
         "one\n[exit code 0]",
     )
+
+
+async def test_what_goes_into_the_draft_is_counted_where_no_key_press_waits(
+    bench: Workbench, workspace: Path, tmp_path: Path
+) -> None:
+    counted: list[tuple[int, str]] = []
+
+    def count(text: str) -> int:
+        counted.append((threading.get_ident(), text))
+        return 7
+
+    heard = Listening()
+    claim = Claim(bench.store, lambda: None, bench.log_fault)
+    recorder = Recorder(bench.store, bench.spool, heard.take, claim)
+    recorder.session_id = await bench.store.create_session(workspace, "offline", "")
+    go_on = tmp_path / "go on"
+    command = PersonCommand(
+        f"echo streamed; until test -e {shlex.quote(str(go_on))}; do sleep 0.05; done",
+        Shell(ToolsWorkspace(workspace, ()), Settings()),
+        Settings(),
+        recorder,
+        count,
+        heard.take,
+    )
+    await command.store()
+    running = asyncio.ensure_future(command.run())
+    async with asyncio.timeout(60):
+        while "streamed" not in str(await bench.store.get_draft(recorder.session_id)):
+            await asyncio.sleep(0)
+    draft = await bench.store.get_draft(recorder.session_id)
+    assert draft is not None and draft.turns[0].token_count == 7
+    go_on.touch()
+    await running
+    drafts = [thread for thread, text in counted if CUT_OFF in text]
+    assert drafts and threading.get_ident() not in drafts

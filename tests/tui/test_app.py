@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
+from loom.archive import ConversationStore
 from loom.archive.database import connect
 from loom.archive.unsent import Unsent
 from loom.config import Settings
+from loom.cowork.session import CoworkSession
 from loom.locations import Locations
 from loom.tui.choices import NewSession, OpenSession
 from loom.tui.screens.archive import ArchiveScreen, ForkAt, JumpTo, PinTurn
@@ -29,6 +32,7 @@ from loom.tui.widgets.session_list import SessionList
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.tool_card import CardState
 from loom.tui.widgets.transcript import Transcript
+from tests.support.sealed import sealed
 from tests.support.seat import Seat, seated
 from tests.support.unsent import put_unsent
 
@@ -475,6 +479,56 @@ async def test_the_archive_of_a_newer_loom_opens_to_read(locations: Locations, w
         await seat.say("/new")
         await seat.until(lambda: seat.chat.query(ErrorBlock))
         assert "Update loom" in str(seat.chat.query(ErrorBlock).last().render())
+
+
+async def test_a_home_where_nothing_can_be_written_opens_to_read(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+    with sealed(locations.home):
+        async with seated(locations, workspace) as seat:
+            await seat.until(lambda: isinstance(seat.app.screen, PickerScreen) and len(seat.rows) == 2)
+            said = seat.app.screen.query_one("#said", Static)
+            assert f"Nothing can be stored: {locations.home} is read-only for you" in str(said.content)
+            await seat.pilot.press("down", "enter")
+            await seat.ready()
+            assert seat.chat.query(AssistantMessage)
+            await seat.say("and now")
+            assert seat.chat.query_one(Composer).text == "and now"
+            assert len(seat.chat.query(UserMessage)) == 1
+
+
+async def test_one_session_after_another_is_opened_and_none_stays_behind(
+    locations: Locations, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half, go_on = asyncio.Event(), asyncio.Event()
+    resume = CoworkSession.resume
+
+    async def resume_slowly(self: CoworkSession, session_id: str) -> None:
+        await resume(self, session_id)
+        if session_id == first:
+            half.set()
+            await go_on.wait()
+
+    store = await ConversationStore.open(locations.archive)
+    first, second = [await store.create_session(workspace, "offline", "", title=title) for title in ("one", "two")]
+    await store.close()
+    monkeypatch.setattr(CoworkSession, "resume", resume_slowly)
+    async with seated(locations, workspace, fresh=True) as seat:
+        await seat.ready()
+        seat.app.visit(OpenSession(first))
+        await half.wait()
+        seat.app.visit(OpenSession(second))
+        go_on.set()
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and seat.chat.service is not None)
+        await seat.until(lambda: getattr(seat.chat.service, "session_id", None) == second)
+        await seat.ready()
+        other = await ConversationStore.open(locations.archive)
+        try:
+            assert await other.get_lease_holder(first) is None
+            assert await other.get_lease_holder(second) is not None
+        finally:
+            await other.close()
 
 
 async def test_a_fork_ends_with_an_exchange_and_says_where_it_is_from(locations: Locations, workspace: Path) -> None:

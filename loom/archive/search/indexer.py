@@ -9,7 +9,7 @@ from pathlib import Path
 
 from loom.archive.checkpoints import move_if_long
 from loom.archive.database import connect, pragma
-from loom.archive.errors import ArchiveError
+from loom.archive.errors import ArchiveError, Displaced
 from loom.archive.logs import Log
 from loom.archive.migrations import MIGRATIONS
 from loom.archive.search.claim import Claim
@@ -72,6 +72,13 @@ class Indexer(threading.Thread):
                 try:
                     connection = connection or self._open()
                     self._pass(connection, seen)
+                except Displaced as error:
+                    # No turn depends on this connection; the next pass has its own.
+                    self._log.close()
+                    if connection is not None:
+                        connection.close()
+                    connection, self.error = None, error
+                    self._report(seen)
                 except (sqlite3.Error, ArchiveError, OSError) as error:
                     # The turns are safe and searches scan what is missing here, so nobody need be stopped by this.
                     self.error = error

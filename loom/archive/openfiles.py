@@ -1,0 +1,233 @@
+"""Whether the archive's files still have their names while a connection has them open.
+
+SQLite goes on with the files that it opened, whatever becomes of their names: what is written to a log that somebody
+removed is gone with the process, and a log or an index that another process makes in its place knows nothing of this
+one's. So it is looked at in every turn of a writer (some 10 µs): before the write whether the index in use is the one
+of that name and about the log in use, behind it whether database and log have their names.
+
+A log without a name is moved into the database, through the connection that still has it, which saves every turn in
+it; then all connections are opened anew. Names are looked up in the folder as it was opened: one that is moved with
+everything in it is no fault.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import uuid
+from enum import Enum
+from pathlib import Path
+
+from loom.archive import guard
+from loom.archive.errors import Displaced, WriteFailed
+from loom.archive.logindex import IndexHead, LogIndex
+
+ASIDE = "-replaced-"
+"""In the name of a log that was put in the place of the one in use."""
+
+_HEADER = 32
+_FRAME_HEADER = 24
+_SALTS_AT = 16
+_SALTS = 8
+_NONE = b""
+_LOOKS = 20
+
+
+class _Named(Enum):
+    """What has a file's name."""
+
+    SAME = "the file that is open"
+    OTHER = "another file"
+    GONE = "no file"
+
+
+class OpenFiles:
+    """The files of one connection that writes, in WAL mode. For one thread at a time."""
+
+    def __init__(self, path: Path, index: LogIndex) -> None:
+        """To be made when the connection has its files open. Raises OSError."""
+        self._path = path
+        self._names = (path.name, f"{path.name}-wal", f"{path.name}-shm")
+        self._index = index
+        self._doubtful = False
+        """Something was wrong at the last look: the next write looks at everything before it writes."""
+        self._salts = b""
+        """Of the log that was moved because it had lost its name."""
+        self._folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._log = -1
+        try:
+            self._database_inode = os.stat(path.name, dir_fd=self._folder).st_ino
+            with guard.ours():
+                self._log = os.open(self._names[1], os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._folder)
+            self._log_inode = os.fstat(self._log).st_ino
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of them."""
+        for descriptor in (self._folder, self._log):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._folder = self._log = -1
+
+    def before(self, connection: sqlite3.Connection) -> None:
+        """To be called in the connection's turn, before it writes.
+
+        Raises Displaced, when all connections have to be opened anew first, or WriteFailed. Nothing is written then.
+        """
+        if self._doubtful or not self._is_sound():
+            self._put_right(connection)
+
+    def behind(self, connection: sqlite3.Connection) -> None:
+        """To be called in the connection's turn, after it has written: on return that is on the disk under a name of
+        the archive's. Raises WriteFailed."""
+        try:
+            named = (
+                os.stat(self._names[0], dir_fd=self._folder).st_ino == self._database_inode
+                and os.stat(self._names[1], dir_fd=self._folder).st_ino == self._log_inode
+            )
+        except FileNotFoundError:
+            named = False
+        if not named:
+            try:
+                self._put_right(connection)
+            except Displaced:
+                # It is in the database now; the next turn opens everything anew.
+                return
+
+    def _is_sound(self) -> bool:
+        try:
+            index = os.stat(self._names[2], dir_fd=self._folder).st_ino
+        except FileNotFoundError:
+            return False
+        return index == self._index.inode and self._index.salts() in (_NONE, os.pread(self._log, _SALTS, _SALTS_AT))
+
+    @property
+    def _own_salts(self) -> bytes:
+        return os.pread(self._log, _SALTS, _SALTS_AT)
+
+    def _is_mine(self, head: IndexHead) -> bool:
+        """Whether the index is about the log that is open here, or about none."""
+        return not head.frames or self._own_salts == head.salts
+
+    def _put_right(self, connection: sqlite3.Connection) -> None:
+        """Raises Displaced once nothing depends on the files without a name; WriteFailed when that cannot be."""
+        database, log, index = self._look()
+        self._doubtful = True
+        if database is not _Named.SAME:
+            raise self._without_database(database)
+        head = self._index.head()
+        mine = self._is_mine(head)
+        if log is _Named.SAME and index is _Named.SAME:
+            self._doubtful = not mine
+            if not mine:
+                raise WriteFailed(
+                    f"The log {self._names[1]} was emptied or overwritten by another program while loom had it open: "
+                    "nothing was stored.",
+                    "End every loom and start again; `loom check` says what is missing.",
+                )
+            return
+        if log is not _Named.SAME:
+            # Moving it empties it.
+            self._salts = self._own_salts or self._salts
+            if index is _Named.OTHER and head.frames > head.moved:
+                # Somebody has begun a log of their own without these: the two do not go together any more.
+                raise WriteFailed(
+                    f"{self._names[1]} and {self._names[2]} were removed while loom had them open, and another loom "
+                    "has begun new ones: nothing was stored.",
+                    "Copy what you need from the screen, end every loom, and start again; `loom check` says what is "
+                    "missing.",
+                )
+            if index is not _Named.OTHER:
+                if head.frames and mine:
+                    _move_log(connection)
+                self._put_aside()
+        raise Displaced(*self._words(log, index))
+
+    def _look(self) -> tuple[_Named, _Named, _Named]:
+        inodes = (self._database_inode, self._log_inode, self._index.inode)
+        database, log, index = map(self._named, self._names, inodes)
+        return database, log, index
+
+    def _named(self, name: str, inode: int | None) -> _Named:
+        try:
+            found = os.stat(name, dir_fd=self._folder).st_ino
+        except FileNotFoundError:
+            return _Named.GONE
+        return _Named.SAME if found == inode else _Named.OTHER
+
+    def _put_aside(self) -> None:
+        """Take its name from a log that is none of this database's, or an earlier copy: it would be read into it at
+        the next start. It is kept under another name. One that another process has begun is left."""
+        try:
+            with guard.ours():
+                other = os.open(self._names[1], os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._folder)
+        except FileNotFoundError:
+            return
+        try:
+            header = os.pread(other, _HEADER, 0)
+        finally:
+            os.close(other)
+        salts = header[_SALTS_AT : _SALTS_AT + _SALTS]
+        if header and (salts == self._salts or not _belongs(salts, self._index.head())):
+            aside = f"{self._names[1]}{ASIDE}{uuid.uuid4().hex[:8]}"
+            os.rename(self._names[1], aside, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+
+    def _without_database(self, database: _Named) -> WriteFailed:
+        how = "removed or renamed" if database is _Named.GONE else "replaced by another file"
+        return WriteFailed(
+            f"The archive {self._path} was {how} while loom had it open: nothing was stored.",
+            "Put the file back and retry. If it is gone, copy what you need from the screen, end every loom, and "
+            f"put a backup from {self._path.parent / 'backups'} in its place.",
+        )
+
+    def _words(self, log: _Named, index: _Named) -> tuple[str, str]:
+        named = [name for name, found in zip(self._names[1:], (log, index), strict=True) if found is not _Named.SAME]
+        return (
+            f"{' and '.join(named)} {'were' if len(named) > 1 else 'was'} removed or replaced while loom had the "
+            "archive open.",
+            f"No turn is lost. Find out what removes files from {self._path.parent}.",
+        )
+
+
+def is_astray(path: Path, index: LogIndex) -> bool:
+    """Whether the log at its name is another one than the index in use is about: another process has the right one
+    open, which has lost its name. Raises OSError."""
+    for _ in range(_LOOKS):
+        head = index.head()
+        if not head.frames:
+            return False
+        try:
+            with guard.ours():
+                log = os.open(f"{path}-wal", os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return True
+        try:
+            header, size = os.pread(log, _HEADER, 0), os.fstat(log).st_size
+        finally:
+            os.close(log)
+        frame = int.from_bytes(header[8:12], "big") + _FRAME_HEADER
+        fits = header[_SALTS_AT : _SALTS_AT + _SALTS] == head.salts and size >= _HEADER + head.frames * frame
+        # Between the two looks the log may have been started over.
+        if fits or index.head() == head:
+            return not fits
+    return False
+
+
+def _move_log(connection: sqlite3.Connection) -> None:
+    """Move all of the log into the database. Raises WriteFailed or sqlite3.Error; nothing is lost then."""
+    (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise WriteFailed(
+            "The archive's log was removed while loom had it open, and cannot be saved while another process reads: "
+            "nothing was stored.",
+            "Retry; if it goes on, close the other loom.",
+        )
+
+
+def _belongs(salts: bytes, head: IndexHead) -> bool:
+    """Whether a log with these salts is the present round, or the one before it that is waiting to be written over:
+    each round counts the first salt on."""
+    before = (int.from_bytes(head.salts[:4], "big") - 1) % 2**32
+    return salts == head.salts or (not head.frames and int.from_bytes(salts[:4], "big") == before)

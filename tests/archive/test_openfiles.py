@@ -1,0 +1,255 @@
+"""Files of the archive that are removed, renamed or replaced while loom has them open: nothing that was acknowledged is
+lost, not even by a kill -9 right after."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from loom.archive import ArchiveUnavailable, ConversationStore
+from loom.archive.check import check
+from tests.support.keeper import Keeper
+
+BEFORE = [f"before {n} " + "x" * 500 for n in range(30)]
+AFTER = [f"after {n} " + "y" * 500 for n in range(30)]
+
+Harm = Callable[[Path], None]
+
+
+def _log(archive: Path) -> Path:
+    return archive.with_name(f"{archive.name}-wal")
+
+
+def _index(archive: Path) -> Path:
+    return archive.with_name(f"{archive.name}-shm")
+
+
+def _remove_log(archive: Path) -> None:
+    _log(archive).unlink()
+
+
+def _rename_log(archive: Path) -> None:
+    _log(archive).rename(archive.with_name("elsewhere"))
+
+
+def _replace_log_with_a_copy(archive: Path) -> None:
+    copy = archive.with_name("copy")
+    shutil.copy(_log(archive), copy)
+    copy.replace(_log(archive))
+
+
+def _replace_log_with_something(archive: Path) -> None:
+    other = archive.with_name("other")
+    other.write_bytes(b"something else" * 1000)
+    other.replace(_log(archive))
+
+
+def _remove_index(archive: Path) -> None:
+    _index(archive).unlink()
+
+
+def _remove_both(archive: Path) -> None:
+    _remove_log(archive)
+    _remove_index(archive)
+
+
+def _remove_all_beside_it(archive: Path) -> None:
+    for file in archive.parent.glob(f"{archive.name}-*"):
+        file.unlink()
+
+
+HARMS = [
+    _remove_log,
+    _rename_log,
+    _replace_log_with_a_copy,
+    _replace_log_with_something,
+    _remove_index,
+    _remove_both,
+    _remove_all_beside_it,
+]
+
+
+async def _texts(archive: Path, session: str) -> list[str | None]:
+    """What is there, in an archive that is whole."""
+    report = check(archive)
+    assert report.sound, report
+    store = await ConversationStore.open(archive)
+    try:
+        return [turn.content for turn in await store.get_turns(session, limit=1000)]
+    finally:
+        await store.close()
+
+
+@pytest.mark.parametrize("harm", HARMS)
+async def test_what_is_acknowledged_afterwards_survives_a_kill(archive_path: Path, harm: Harm) -> None:
+    with Keeper(archive_path) as keeper:
+        session = keeper.ask("begin")["session"]
+        keeper.ask("append", session, BEFORE)
+        harm(archive_path)
+        assert keeper.ask("append", session, AFTER) == {"numbers": list(range(31, 61))}
+        assert keeper.ask("read", session) == {"texts": BEFORE + AFTER}
+    assert await _texts(archive_path, session) == BEFORE + AFTER
+
+
+@pytest.mark.parametrize("harm", HARMS)
+async def test_it_is_noticed_and_told_while_nobody_writes(archive_path: Path, harm: Harm) -> None:
+    with Keeper(archive_path) as keeper:
+        session = keeper.ask("begin")["session"]
+        keeper.ask("append", session, BEFORE)
+        harm(archive_path)
+        (said,) = keeper.ask("hear")["said"]
+        assert "removed or replaced while loom had the archive open" in said
+        assert "No turn is lost" in said
+    assert await _texts(archive_path, session) == BEFORE
+
+
+@pytest.mark.parametrize("harm", HARMS)
+async def test_an_end_in_order_loses_nothing(archive_path: Path, harm: Harm) -> None:
+    with Keeper(archive_path) as keeper:
+        session = keeper.ask("begin")["session"]
+        keeper.ask("append", session, BEFORE)
+        harm(archive_path)
+        assert keeper.ask("close") == {"closed": True}
+    assert await _texts(archive_path, session) == BEFORE
+
+
+@pytest.mark.parametrize("harm", HARMS)
+async def test_two_looms_go_on_side_by_side(archive_path: Path, harm: Harm) -> None:
+    with Keeper(archive_path) as one, Keeper(archive_path) as other:
+        first, second = one.ask("begin")["session"], other.ask("begin")["session"]
+        one.ask("append", first, BEFORE)
+        other.ask("append", second, BEFORE)
+        harm(archive_path)
+        for start in range(0, len(AFTER), 3):
+            assert "numbers" in one.ask("append", first, AFTER[start : start + 3])
+            assert "numbers" in other.ask("append", second, AFTER[start : start + 3])
+        assert one.ask("read", second) == {"texts": BEFORE + AFTER}
+        assert other.ask("read", first) == {"texts": BEFORE + AFTER}
+    for session in (first, second):
+        assert await _texts(archive_path, session) == BEFORE + AFTER
+
+
+@pytest.mark.parametrize("harm", HARMS)
+async def test_one_that_is_started_right_afterwards_sees_and_harms_nothing(archive_path: Path, harm: Harm) -> None:
+    with Keeper(archive_path) as one:
+        session = one.ask("begin")["session"]
+        one.ask("append", session, BEFORE)
+        harm(archive_path)
+        with Keeper(archive_path) as other:
+            assert other.ask("read", session) == {"texts": BEFORE}
+            own = other.ask("begin")["session"]
+            for start in range(0, len(AFTER), 3):
+                assert "numbers" in other.ask("append", own, AFTER[start : start + 3])
+                assert "numbers" in one.ask("append", session, AFTER[start : start + 3])
+    assert await _texts(archive_path, session) == BEFORE + AFTER
+    assert await _texts(archive_path, own) == AFTER
+
+
+async def test_what_was_put_in_the_logs_place_is_kept_and_told_of(archive_path: Path) -> None:
+    with Keeper(archive_path) as keeper:
+        session = keeper.ask("begin")["session"]
+        keeper.ask("append", session, BEFORE)
+        _replace_log_with_something(archive_path)
+        keeper.ask("append", session, AFTER)
+        keeper.ask("close")
+    (kept,) = archive_path.parent.glob("*-replaced-*")
+    assert kept.read_bytes() == b"something else" * 1000
+    assert any(str(kept) in remark for remark in check(archive_path).remarks)
+
+
+async def test_searching_goes_on(archive_path: Path) -> None:
+    with Keeper(archive_path) as keeper:
+        session = keeper.ask("begin")["session"]
+        keeper.ask("append", session, ["about zebras", "about lions"])
+        assert keeper.ask("find", session, "zebras") == {"found": [1]}
+        _remove_both(archive_path)
+        keeper.ask("append", session, ["zebras again"])
+        assert set(keeper.ask("find", session, "zebras")["found"]) == {1, 3}
+
+
+async def test_nobody_goes_on_without_the_log_that_a_stopped_one_has(archive_path: Path) -> None:
+    with Keeper(archive_path) as one:
+        session = one.ask("begin")["session"]
+        one.ask("append", session, BEFORE)
+        one.stop()
+        _remove_log(archive_path)
+        with pytest.raises(ArchiveUnavailable, match="Let that loom go on"):
+            await ConversationStore.open(archive_path)
+        one.go_on()
+        assert one.ask("append", session, AFTER) == {"numbers": list(range(31, 61))}
+    assert await _texts(archive_path, session) == BEFORE + AFTER
+
+
+async def test_two_logs_are_never_mixed(archive_path: Path) -> None:
+    with Keeper(archive_path) as one:
+        session = one.ask("begin")["session"]
+        one.ask("append", session, BEFORE)
+        one.stop()
+        _remove_both(archive_path)
+        # Nothing tells a newcomer of the log that has no name.
+        with Keeper(archive_path) as other:
+            assert "numbers" in other.ask("append", other.ask("begin")["session"], AFTER)
+            one.go_on()
+            refused = one.ask("append", session, AFTER)
+            assert "another loom has begun new ones: nothing was stored" in refused["error"]
+            assert one.ask("read", session) == {"texts": BEFORE}
+            assert "error" in one.ask("append", session, AFTER)
+            assert "numbers" in other.ask("append", other.ask("begin")["session"], AFTER)
+            assert one.ask("close") == {"closed": True}
+    assert check(archive_path).sound
+
+
+async def test_a_log_that_was_emptied_is_told_of(archive_path: Path) -> None:
+    with Keeper(archive_path) as keeper:
+        session = keeper.ask("begin")["session"]
+        keeper.ask("append", session, BEFORE)
+        os.truncate(_log(archive_path), 0)
+        refused = keeper.ask("append", session, AFTER)
+        assert "was emptied or overwritten by another program" in refused["error"]
+        assert "nothing was stored" in refused["error"]
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_without_the_database_nothing_is_acknowledged_and_all_of_it_goes_on_when_it_is_back(
+    archive_path: Path, replaced: bool
+) -> None:
+    elsewhere = archive_path.with_name("elsewhere.db")
+    with Keeper(archive_path) as keeper:
+        session = keeper.ask("begin")["session"]
+        keeper.ask("append", session, BEFORE)
+        archive_path.rename(elsewhere)
+        if replaced:
+            archive_path.write_bytes(b"another file" * 1000)
+        (said,) = keeper.ask("hear")["said"]
+        how = "replaced by another file" if replaced else "removed or renamed"
+        assert f"was {how} while loom had it open: nothing was stored" in said
+        assert keeper.ask("append", session, AFTER) == {"error": said}
+        assert keeper.ask("read", session) == {"texts": BEFORE}
+        elsewhere.replace(archive_path)
+        assert keeper.ask("append", session, AFTER) == {"numbers": list(range(31, 61))}
+    assert await _texts(archive_path, session) == BEFORE + AFTER
+
+
+async def test_an_end_while_the_database_is_away_loses_nothing(archive_path: Path) -> None:
+    elsewhere = archive_path.with_name("elsewhere.db")
+    with Keeper(archive_path) as keeper:
+        session = keeper.ask("begin")["session"]
+        keeper.ask("append", session, BEFORE)
+        archive_path.rename(elsewhere)
+        assert keeper.ask("close") == {"closed": True}
+    elsewhere.rename(archive_path)
+    assert await _texts(archive_path, session) == BEFORE
+
+
+async def test_a_folder_that_is_moved_with_everything_in_it_goes_on(archive_path: Path) -> None:
+    moved = archive_path.parent.with_name("moved")
+    with Keeper(archive_path) as keeper:
+        session = keeper.ask("begin")["session"]
+        keeper.ask("append", session, BEFORE)
+        archive_path.parent.rename(moved)
+        assert keeper.ask("append", session, AFTER) == {"numbers": list(range(31, 61))}
+    assert await _texts(moved / archive_path.name, session) == BEFORE + AFTER
