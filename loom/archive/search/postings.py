@@ -11,11 +11,13 @@ import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from typing import NamedTuple
 
 from loom.archive.search.document import PART_MARK, Entry
 from loom.archive.search.fts import any_of, quoted
+from loom.archive.search.leaping import within
 from loom.archive.search.names import Names
 from loom.archive.search.scope import Scope
 from loom.archive.search.tail import Column, Tail
@@ -40,9 +42,6 @@ MAX_POSTINGS = 8_000
 """Turns of a term that is not one of the query's words, newest first."""
 MOST_TOGETHER = 12
 """Terms that a turn must have together before its text is read."""
-PROBE = 1_000
-"""Turns, others' among them, in which all in scope that have a term may be, before it is looked up stretch by stretch:
-as many cost as much as ten stretches."""
 MAX_NAMED = 4_000
 """Turns that are looked at for names, newest first."""
 _TERM = "SELECT rowid FROM search_terms WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ? ORDER BY rowid DESC"
@@ -213,9 +212,9 @@ class Postings:
         if not scope.indexed:
             return found
         left = limit
-        for first, last in scope.ranges:
+        for first, last in scope.stretches:
             rows = self._connection.execute(_NEWEST, (first, last, left)).fetchall()
-            found.update((row[0], Mark(*row[1:])) for row in rows if scope.is_pure or scope.holds(row[0]))
+            found.update((row[0], Mark(*row[1:])) for row in rows)
             left -= len(rows)
             if left <= 0:
                 break
@@ -320,13 +319,9 @@ class Postings:
         scope = self._scope
         if not scope.indexed or not scope.turns:
             return iter(())
-        if scope.is_pure:
-            return self._between(match, scope.first, scope.last)
-        rows = list(islice(self._between(match, scope.first, scope.last), PROBE))
-        if len(rows) < PROBE:
-            return filter(scope.holds, rows)
-        found = chain.from_iterable(self._between(match, first, last) for first, last in scope.ranges)
-        return found if scope.is_split else filter(scope.holds, found)
+        if len(scope.stretches) == 1:
+            return self._between(match, *scope.stretches[0])
+        return within(scope.stretches, partial(self._between, match), _terms_in(match))
 
     def _between(self, match: str, first: int, last: int) -> Iterator[int]:
         return chain.from_iterable(self._connection.execute(_TERM, (match, first, last)))
@@ -339,6 +334,11 @@ def _mark(entry: Entry) -> Mark:
 def _match(column: Column, term: str) -> str:
     """The FTS5 expression for the turns that have a term in a column."""
     return f"{column} : {quoted(PART_MARK + term if column == 'parts' else term)}"
+
+
+def _terms_in(match: str) -> int:
+    """How many terms an FTS5 expression has, or a few more: what asking for it costs goes by that."""
+    return max(1, match.count('"') // 2)
 
 
 def _alone_or_inside(word: str) -> str:
