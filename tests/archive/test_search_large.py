@@ -83,7 +83,8 @@ def connection(archive: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlit
     limits = {"BUDGET": 120, "FIRST": 30, "LEAST_FIRST": 30, "SUPPLEMENT": 40, "MAX_NAMED": 40}
     for name, value in limits.items():
         monkeypatch.setattr(postings, name, value)
-    monkeypatch.setattr("loom.archive.search.leaping.PATIENCE", 8)
+    for name in ("FIRST", "LEAST", "MOST"):
+        monkeypatch.setattr(f"loom.archive.search.leaping.{name}", 8)
     with closing(connect(archive)) as opened:
         yield opened
 

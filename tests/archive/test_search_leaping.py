@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from itertools import chain, islice
 
 import pytest
 
@@ -18,12 +18,11 @@ class Asked:
         self._places = sorted(places, reverse=True)
         self.times = self.given = 0
 
-    def between(self, first: int, last: int) -> Iterator[int]:
+    def read(self, first: int, last: int, limit: int) -> list[int]:
         self.times += 1
-        for place in self._places:
-            if first <= place <= last:
-                self.given += 1
-                yield place
+        found = list(islice((place for place in self._places if first <= place <= last), limit))
+        self.given += len(found)
+        return found
 
 
 def drawn(dice: random.Random) -> tuple[list[int], list[Stretch]]:
@@ -35,25 +34,26 @@ def drawn(dice: random.Random) -> tuple[list[int], list[Stretch]]:
 @pytest.mark.parametrize("seed", range(40))
 def test_each_place_within_the_stretches_comes_once_and_in_order(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     dice = random.Random(seed)
-    monkeypatch.setattr(leaping, "PATIENCE", dice.randint(1, 40))
+    for name in ("FIRST", "LEAST", "MOST"):
+        monkeypatch.setattr(leaping, name, dice.randint(1, 40))
     places, stretches = drawn(dice)
     wanted = [place for place in places if any(first <= place <= last for first, last in stretches)]
-    found = list(within(stretches, Asked(places).between, dice.randint(1, 3)))
-    assert found == sorted(wanted, reverse=True)
+    found = within(stretches, Asked(places).read, wanted=dice.randint(0, 300), terms=dice.randint(1, 3))
+    assert list(chain.from_iterable(found)) == sorted(wanted, reverse=True)
 
 
-def test_a_wide_gap_is_leapt_over_and_a_narrow_one_walked_past() -> None:
-    stretches = [(90_000, 90_009), (50_000, 50_009), (0, 9)]
-    common, rare = Asked(list(range(100_000))), Asked(list(range(0, 100_000, 5_000)))
-    assert len(list(within(stretches, common.between))) == 30
-    assert common.times == 3
-    assert common.given < 400
-    assert [*within(stretches, rare.between)] == [90_000, 50_000, 0]
+def test_a_wide_gap_is_leapt_over_and_a_narrow_one_read_through() -> None:
+    stretches = [(9_000 * i, 9_000 * i + 9) for i in range(10, -1, -1)]
+    common, rare = Asked(list(range(100_000))), Asked(list(range(0, 100_000, 1_000)))
+    assert sum(map(len, within(stretches, common.read, wanted=1_000))) == 110
+    assert common.given < 1_000
+    assert [*chain.from_iterable(within(stretches, rare.read, wanted=1_000))] == [first for first, _ in stretches]
     assert rare.times == 1
 
 
 def test_what_is_not_taken_is_not_asked_for() -> None:
     asked = Asked(list(range(10_000)))
-    found = within([(9_000, 9_999), (0, 10)], asked.between)
-    assert (next(found), asked.given) == (9_999, 1)
-    assert list(within([], asked.between)) == []
+    found = within([(9_000, 9_999)], asked.read, wanted=30)
+    assert next(found) == [*range(9_999, 9_969, -1)]
+    assert (asked.times, asked.given) == (1, 30)
+    assert list(within([], asked.read, wanted=30)) == []

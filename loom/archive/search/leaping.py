@@ -2,46 +2,56 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from operator import neg
 
-PATIENCE = 64
-"""Turns of others that are walked past in one gap for each term that is looked up: as many cost as much as asking for
-the term anew behind the gap, some 25 µs."""
-LEAST_PATIENCE = 4
+FIRST = 128
+"""Turns that are read at first for each term that is looked up, others' among them: half of what asking anew costs,
+which is 50 µs."""
+LEAST, MOST = 32, 4_096
+"""Turns that are read at once, later on."""
 
 Stretch = tuple[int, int]
 """A first and a last place."""
-Between = Callable[[int, int], Iterator[int]]
-"""Gives the places from a first to a last one, the newest first, as they are taken."""
+Read = Callable[[int, int, int], Sequence[int]]
+"""Gives the places from a first to a last one, the newest first: as many as the third number says, or all."""
 
 
-def within(stretches: Sequence[Stretch], between: Between, terms: int = 1) -> Iterator[int]:
-    """The places within any of the stretches (which come the newest first), the newest first; `terms` is how many are
-    asked for at once.
+def within(stretches: Sequence[Stretch], read: Read, *, wanted: int, terms: int = 1) -> Iterator[Sequence[int]]:
+    """The places within any of the stretches (which come the newest first), the newest first, in pieces that are read
+    when they are taken. `wanted` is how many are needed, as far as is known; `terms` how many are asked for at once.
 
-    How many turns a gap has is not known before it is walked through. Who gives up after as many steps as a leap
-    costs pays at most twice what the better of both would have cost; where one gap was wide, the next one likely is.
+    Each reading goes on where the last one ended, or with the next stretch if that was between two. How many turns
+    there are between them is not known before they are read: where one gap was wide the next one likely is, and no
+    more is read than the stretch before had; where they are narrow, they are read in one go.
     """
     if not stretches:
         return
-    first, patience = stretches[-1][0], PATIENCE * terms
     begins = [-stretch[0] for stretch in stretches]
-    at, passed = 0, 0
+    first, last = stretches[-1][0], stretches[0][1]
+    size = max(1, wanted) if len(stretches) == 1 else min(FIRST * terms, MOST)
+    at, left = 0, wanted
     while True:
-        begin, end = stretches[at]
-        for place in between(first, end):
-            if place < begin:
-                at = bisect_left(begins, -place, at)
-                begin, end = stretches[at]
-            if place <= end:
-                if passed:
-                    passed, patience = 0, min(2 * patience, PATIENCE * terms)
-                yield place
-            else:
-                passed += 1
-                if passed >= patience:
-                    break
-        else:
+        places = read(first, last, size)
+        kept: list[int] = []
+        start, met = 0, 0
+        while start < len(places):
+            at = bisect_left(begins, -places[start], at)
+            begin, end = stretches[at]
+            start = bisect_left(places, -end, start, key=neg)
+            behind = bisect_right(places, -begin, start, key=neg)
+            met += behind > start
+            kept += places[start:behind]
+            start = behind
+        yield kept
+        if len(places) < size:
             return
-        passed, patience = 0, max(patience // 2, LEAST_PATIENCE * terms)
+        begin, end = stretches[at]
+        last = min(places[-1] - 1, end)
+        left -= len(kept)
+        if places[-1] > end and met < 2:
+            likely = 2 * len(kept)
+        else:
+            likely = min(2 * size, left * size // len(kept) + LEAST if kept and left > 0 else MOST)
+        size = min(max(likely, LEAST * terms), max(MOST, wanted))
