@@ -29,6 +29,8 @@ FIRST = 1_000
 """Postings that each term may read, whatever the others take, or its share of a third of the budget, if that is less;
 a term of fewer is rare."""
 LEAST_FIRST = 300
+CLEARLY_FIRST, CLEARLY = 64, 3
+"""So few are enough to see that a term is not rare where it seems to be this many times as common."""
 SUPPLEMENT = 2_000
 """Postings of a common term that are read for each of the reasons given above."""
 MAX_SUPPLEMENTED = 4
@@ -109,7 +111,8 @@ class Postings:
         """Reads the postings of a query's words and CJK pieces, so that `places` gives them at once."""
         columns: list[tuple[Column, str]] = [("words", word) for word in words]
         columns += [("parts", part) for part in (*words, *pieces)]
-        first = min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
+        # With filters the newest turns say no more than how common a term is: most of them do not pass.
+        first = LEAST_FIRST if self._narrow else min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
         for column, term in columns:
             rest = self._rows(_match(column, term), first)
             rows = list(islice(rest, first))
@@ -133,16 +136,17 @@ class Postings:
             return known.places
         return self._newest(_match(column, term), limit) | set(self._tail.places(column, term))
 
-    def rare_places(self, column: Column, term: str, most: int) -> set[int] | None:
-        """The turns in scope that have a term; None if they are, or by the newest of them seem to be, more than
-        `most`."""
-        rows = self._rows(_match(column, term), min(LEAST_FIRST, most + 1))
-        found = list(islice(rows, min(LEAST_FIRST, most + 1)))
-        if len(found) == LEAST_FIRST and self._estimate(found, whole=False) <= most:
-            found += islice(rows, most + 1 - len(found))
-        elif len(found) == LEAST_FIRST:
-            return None
-        places = {*found, *self._tail.places(column, term)}
+    def rare_places(self, columns: Sequence[Column], term: str, most: int) -> set[int] | None:
+        """The turns in scope that have a term in one of the columns; None if they are, or by the newest of them seem
+        to be, more than `most`."""
+        rows = self._rows(" OR ".join(_match(column, term) for column in columns), min(CLEARLY_FIRST, most + 1))
+        found: list[int] = []
+        for first, share in ((CLEARLY_FIRST, CLEARLY), (LEAST_FIRST, 1)):
+            found += islice(rows, max(0, min(first, most + 1) - len(found)))
+            if len(found) == first and self._estimate(found, whole=False) > share * most:
+                return None
+        found += islice(rows, most + 1 - len(found))
+        places = set(found).union(*(self._tail.places(column, term) for column in columns))
         return places if len(places) <= most else None
 
     def turns_with(self, term: str) -> int:
@@ -179,7 +183,7 @@ class Postings:
         wanted += [_match("parts", part) for part in parts[:MOST_TOGETHER]]
         if not wanted:
             return set()
-        match = " AND ".join(wanted)
+        match = self._narrowed(" AND ".join(wanted))
         found = self._newest(match, limit)
         if len(found) >= limit:
             found |= self._beside(match, limit, without=frozenset((*words, *parts)))
@@ -269,7 +273,7 @@ class Postings:
         for together in {tuple(common[:2]), tuple(common)}:
             if len(together) > 1:
                 match = " AND ".join(_match(column, term) for _, column, term in together)
-                rows = self._newest(match, SUPPLEMENT)
+                rows = self._newest(self._narrowed(match), SUPPLEMENT)
                 for _, column, term in together:
                     self._found[column, term].places |= rows
 
@@ -280,9 +284,13 @@ class Postings:
             anywhere = " OR ".join(_match(column, term) for column, term in anchors)
             found |= self._newest(f"({match}) AND ({anywhere})", limit)
         if self._narrow or self._excluded:
-            wanted = f"({match}) AND {self._narrow}" if self._narrow else f"({match})"
+            wanted = self._narrowed(match)
             found |= self._newest(f"{wanted} NOT words : ({self._excluded})" if self._excluded else wanted, limit)
         return found
+
+    def _narrowed(self, match: str) -> str:
+        """The expression for those turns that pass the filters, as far as terms of the index say."""
+        return f"({match}) AND {self._narrow}" if self._narrow else f"({match})"
 
     def _has_enough(self) -> bool:
         """Whether the rare words of the query say which turns it means."""
