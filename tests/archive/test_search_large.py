@@ -101,12 +101,12 @@ def test_the_turns_of_a_rare_word_are_known_and_a_common_one_is_not_read_through
 ) -> None:
     scope = Scope(connection, **{"session_id": None, "workspace": None, "named": None, **given})
     found = Postings(connection, scope, Tail())
-    assert found.rare_places(["words"], "zulu", 5) == {place_of(2, 7)}
-    assert found.rare_places(["words"], "nowhere", 5) == set()
-    assert found.rare_places(["words"], "error", 5) is None
+    assert found.rare_places("words", "zulu", 5) == {place_of(2, 7)}
+    assert found.rare_places("words", "nowhere", 5) == set()
+    assert found.rare_places("words", "error", 5) is None
     rows = connection.execute("SELECT rowid FROM search_terms WHERE search_terms MATCH 'words : error'").fetchall()
     within = {place for (place,) in rows if any(begin <= place <= end for begin, end in scope.stretches)}
-    assert found.rare_places(["words"], "error", 10_000) == within
+    assert found.rare_places("words", "error", 10_000) == within
 
 
 @pytest.mark.parametrize(

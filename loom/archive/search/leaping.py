@@ -53,5 +53,5 @@ def within(stretches: Sequence[Stretch], read: Read, *, wanted: int, terms: int 
         if places[-1] > end and met < 2:
             likely = 2 * len(kept)
         else:
-            likely = min(2 * size, left * size // len(kept) + LEAST if kept and left > 0 else MOST)
+            likely = min(3 * size, left * size // len(kept) + LEAST if kept and left > 0 else MOST)
         size = min(max(likely, LEAST * terms), max(MOST, wanted))

@@ -136,17 +136,17 @@ class Postings:
             return known.places
         return self._newest(_match(column, term), limit) | set(self._tail.places(column, term))
 
-    def rare_places(self, columns: Sequence[Column], term: str, most: int) -> set[int] | None:
-        """The turns in scope that have a term in one of the columns; None if they are, or by the newest of them seem
-        to be, more than `most`."""
-        rows = self._rows(" OR ".join(_match(column, term) for column in columns), min(CLEARLY_FIRST, most + 1))
+    def rare_places(self, column: Column, term: str, most: int) -> set[int] | None:
+        """The turns in scope that have a term; None if they are, or by the newest of them seem to be, more than
+        `most`."""
+        rows = self._rows(_match(column, term), min(LEAST_FIRST, most + 1))
         found: list[int] = []
         for first, share in ((CLEARLY_FIRST, CLEARLY), (LEAST_FIRST, 1)):
             found += islice(rows, max(0, min(first, most + 1) - len(found)))
             if len(found) == first and self._estimate(found, whole=False) > share * most:
                 return None
         found += islice(rows, most + 1 - len(found))
-        places = set(found).union(*(self._tail.places(column, term) for column in columns))
+        places = {*found, *self._tail.places(column, term)}
         return places if len(places) <= most else None
 
     def turns_with(self, term: str) -> int:

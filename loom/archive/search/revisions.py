@@ -15,7 +15,7 @@ from loom.archive.search.postings import Postings
 from loom.archive.search.query import parse
 from loom.archive.search.scope import Scope
 from loom.archive.search.stopwords import STOP_STEMS
-from loom.archive.search.tail import TailCache, read_tail
+from loom.archive.search.tail import Column, TailCache, read_tail
 from loom.archive.search.words import cjk_pieces, cjk_runs, names_of, words_of
 from loom.archive.workspaces import Workspace
 
@@ -42,6 +42,9 @@ RARE_TURNS = 6
 """… and in how many turns it may stand in any case: a short session has few turns …"""
 MOST_RARE = 1_000
 """… and at most, so that a large archive is not read for every term of a hit."""
+MOST_PLACES = 4_000
+"""Turns with rare terms of one hit after which no more of its terms are looked up: more only come together where a
+scope has tens of thousands of turns."""
 LEAST_SHARED = 2
 """Rare terms that a hit and the passage share. One is enough if it is the query's own and the hit is a message that
 decides or demands something."""
@@ -98,7 +101,13 @@ class _Subject:
 
     def rare_terms(self, text: str) -> Mapping[str, set[int]]:
         terms = sorted(_terms(text), key=lambda term: (term not in self._asked, -len(term), term))[:MOST_TERMS]
-        return {term: places for term in terms if (places := self._where(term))}
+        rare: dict[str, set[int]] = {}
+        left = MOST_PLACES
+        for term in terms:
+            if left > 0 and (places := self._where(term)):
+                rare[term] = places
+                left -= len(places)
+        return rare
 
     def _where(self, term: str) -> set[int] | None:
         """The turns with a term; None if it is not rare."""
@@ -108,9 +117,16 @@ class _Subject:
 
     def _read(self, term: str) -> set[int] | None:
         # What stands in a name is a word as well, by its stem: only what is no stem is a name alone.
-        if term.isalnum() and (places := self._postings.rare_places(("words", "parts"), term, self._most)) != set():
-            return places
-        return self._postings.rare_places(("names",), term, self._most)
+        columns: tuple[Column, ...] = ("words", "parts", "names") if term.isalnum() else ("names",)
+        places: set[int] = set()
+        for column in columns:
+            if places and column == "names":
+                break
+            found = self._postings.rare_places(column, term, self._most)
+            if found is None:
+                return None
+            places |= found
+        return places if len(places) <= self._most else None
 
     def later_messages(self, rare: Mapping[str, set[int]], place: int, at: int, *, settled: bool) -> list[int]:
         """Messages of the user behind a turn that have as many of its terms as `is_same` asks for, newest first."""
