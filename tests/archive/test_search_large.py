@@ -29,8 +29,6 @@ SESSIONS = 40
 TURNS = 60
 """Of each session."""
 WORKSPACES = 2
-MAX_RANGES = 16
-"""Fewer than the stretches of a workspace."""
 
 
 def add(connection: sqlite3.Connection, session: int, number: int, text: str, *, role: str = "user") -> None:
@@ -82,10 +80,11 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def connection(archive: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
-    limits = {"BUDGET": 120, "FIRST": 30, "LEAST_FIRST": 30, "SUPPLEMENT": 40, "MAX_NAMED": 40, "PROBE": 30}
+    limits = {"BUDGET": 120, "FIRST": 30, "LEAST_FIRST": 30, "SUPPLEMENT": 40, "MAX_NAMED": 40}
     for name, value in limits.items():
         monkeypatch.setattr(postings, name, value)
-    monkeypatch.setattr("loom.archive.search.scope.MAX_RANGES", MAX_RANGES)
+    for name in ("FIRST", "LEAST", "MOST"):
+        monkeypatch.setattr(f"loom.archive.search.leaping.{name}", 8)
     with closing(connect(archive)) as opened:
         yield opened
 
@@ -106,7 +105,7 @@ def test_the_turns_of_a_rare_word_are_known_and_a_common_one_is_not_read_through
     assert found.rare_places("words", "nowhere", 5) == set()
     assert found.rare_places("words", "error", 5) is None
     rows = connection.execute("SELECT rowid FROM search_terms WHERE search_terms MATCH 'words : error'").fetchall()
-    within = {place for (place,) in rows if scope.first <= place <= scope.last and scope.holds(place)}
+    within = {place for (place,) in rows if any(begin <= place <= end for begin, end in scope.stretches)}
     assert found.rare_places("words", "error", 10_000) == within
 
 
@@ -156,15 +155,13 @@ def test_how_common_a_word_is_is_known_though_it_is_not_read_to_its_end(connecti
         assert found.turns_with("zulu") == 1
 
 
-def test_a_workspace_is_looked_up_in_stretches_that_hold_all_of_it(connection: sqlite3.Connection) -> None:
+def test_the_stretches_of_a_workspace_hold_all_of_it_and_nothing_else(connection: sqlite3.Connection) -> None:
     scope = Scope(connection, session_id=None, workspace=Workspace("/w1", None), named=None)
-    assert len(scope.ranges) <= MAX_RANGES
-    assert not scope.is_pure
     keys = connection.execute("SELECT session_id, key FROM search_sessions").fetchall()
     for session, key in keys:
-        place = (key << 26) + 3
-        inside = any(begin <= place <= end for begin, end in scope.ranges)
-        assert (inside and scope.holds(place)) == (int(session[1:]) % WORKSPACES == 1)
+        place = place_of(key, 3)
+        inside = any(begin <= place <= end for begin, end in scope.stretches)
+        assert inside == (int(session[1:]) % WORKSPACES == 1)
     assert scope.turns == SESSIONS // WORKSPACES * TURNS
 
 
@@ -177,6 +174,11 @@ def test_a_hidden_session_is_in_no_scope(connection: sqlite3.Connection) -> None
     (key,) = connection.execute("SELECT key FROM search_sessions WHERE session_id = 's039'").fetchone()
     assert found
     assert key not in {key_of(place) for place in found}
+    assert len(scope.stretches) == 1
+    connection.execute("UPDATE cowork_sessions SET is_active = 0 WHERE id IN ('s000', 's017', 's018')")
+    scope = Scope(connection, session_id=None, workspace=None, named=None)
+    assert scope.turns == (SESSIONS - 4) * TURNS
+    assert len(scope.stretches) == 2
     connection.execute("ROLLBACK")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -260,13 +259,14 @@ def _passage_match(passage: str, named: frozenset[int], postings: Postings, text
 
 
 def _verbatim(passage: str, places: Iterable[int], texts: Texts) -> dict[int, float]:
-    pattern = re.compile(r"\s+".join(map(re.escape, passage.split())))
+    # Found without a pattern: to make one of a pasted paragraph takes longer than to look through many texts.
+    wanted = " ".join(passage.split())
+    longest = max(wanted.split(), key=len, default="")
     strengths = {}
     for place, text in texts(places).items():
         folded = fold(text)
-        found = [_standing_at(folded, *match.span()) for match in pattern.finditer(folded)]
-        if found:
-            strengths[place] = max(found) / EDGE
+        if longest in folded and (standing := _standing(wanted, " ".join(folded.split()))):
+            strengths[place] = standing / EDGE
     return strengths
 
 

@@ -56,9 +56,11 @@ def _scores(matches: Sequence[Match], limit: int | None) -> dict[int, float]:
 
 def _best(scores: dict[int, float], size: int) -> Iterator[list[int]]:
     """The places in groups of `size`, the best first and in order. The first group is all that most queries need, and
-    costs no sorting of the others."""
+    costs no sorting of the others; who takes more of them, where most do not pass a filter, likely takes many."""
+    several = size
     while scores:
-        least = heapq.nlargest(size, scores.values())[-1]
+        least = heapq.nlargest(several, scores.values())[-1]
+        several *= 4
         best = [place for place, score in scores.items() if score >= least]
         best.sort(reverse=True)
         best.sort(key=scores.__getitem__, reverse=True)

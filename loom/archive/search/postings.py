@@ -7,15 +7,18 @@ rare term, those where the common ones stand together, and those that pass the f
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from typing import NamedTuple
 
 from loom.archive.search.document import PART_MARK, Entry
 from loom.archive.search.fts import any_of, quoted
+from loom.archive.search.leaping import within
 from loom.archive.search.names import Names
 from loom.archive.search.scope import Scope
 from loom.archive.search.tail import Column, Tail
@@ -26,6 +29,8 @@ FIRST = 1_000
 """Postings that each term may read, whatever the others take, or its share of a third of the budget, if that is less;
 a term of fewer is rare."""
 LEAST_FIRST = 300
+CLEARLY_FIRST, CLEARLY = 64, 3
+"""So few are enough to see that a term is not rare where it seems to be this many times as common."""
 SUPPLEMENT = 2_000
 """Postings of a common term that are read for each of the reasons given above."""
 MAX_SUPPLEMENTED = 4
@@ -40,12 +45,15 @@ MAX_POSTINGS = 8_000
 """Turns of a term that is not one of the query's words, newest first."""
 MOST_TOGETHER = 12
 """Terms that a turn must have together before its text is read."""
-PROBE = 1_000
-"""Turns, others' among them, in which all in scope that have a term may be, before it is looked up stretch by stretch:
-as many cost as much as ten stretches."""
+PREFIX_TERMS = 30
+"""What asking for a beginning costs, against one term."""
 MAX_NAMED = 4_000
 """Turns that are looked at for names, newest first."""
-_TERM = "SELECT rowid FROM search_terms WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ? ORDER BY rowid DESC"
+_TERM = (
+    "SELECT json_group_array(rowid) FROM (SELECT rowid FROM search_terms"
+    " WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?)"
+)
+"""As one text: handed over one by one, rows cost three times as much."""
 _MARKS = "SELECT place, at, characters, marks FROM search_marks WHERE place IN (SELECT value FROM json_each(?))"
 _NEWEST = (
     "SELECT place, at, characters, marks FROM search_marks WHERE place >= ? AND place <= ? ORDER BY place DESC LIMIT ?"
@@ -103,9 +111,10 @@ class Postings:
         """Reads the postings of a query's words and CJK pieces, so that `places` gives them at once."""
         columns: list[tuple[Column, str]] = [("words", word) for word in words]
         columns += [("parts", part) for part in (*words, *pieces)]
-        first = min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
+        # With filters the newest turns say no more than how common a term is: most of them do not pass.
+        first = LEAST_FIRST if self._narrow else min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
         for column, term in columns:
-            rest = self._rows(_match(column, term))
+            rest = self._rows(_match(column, term), first)
             rows = list(islice(rest, first))
             whole = len(rows) < first
             found = _Found(set(rows), self._estimate(rows, whole), whole, None if whole else rest)
@@ -130,12 +139,13 @@ class Postings:
     def rare_places(self, column: Column, term: str, most: int) -> set[int] | None:
         """The turns in scope that have a term; None if they are, or by the newest of them seem to be, more than
         `most`."""
-        rows = self._rows(_match(column, term))
-        found = list(islice(rows, min(LEAST_FIRST, most + 1)))
-        if len(found) == LEAST_FIRST and self._estimate(found, whole=False) <= most:
-            found += islice(rows, most + 1 - len(found))
-        elif len(found) == LEAST_FIRST:
-            return None
+        rows = self._rows(_match(column, term), min(LEAST_FIRST, most + 1))
+        found: list[int] = []
+        for first, share in ((CLEARLY_FIRST, CLEARLY), (LEAST_FIRST, 1)):
+            found += islice(rows, max(0, min(first, most + 1) - len(found)))
+            if len(found) == first and self._estimate(found, whole=False) > share * most:
+                return None
+        found += islice(rows, most + 1 - len(found))
         places = {*found, *self._tail.places(column, term)}
         return places if len(places) <= most else None
 
@@ -173,7 +183,7 @@ class Postings:
         wanted += [_match("parts", part) for part in parts[:MOST_TOGETHER]]
         if not wanted:
             return set()
-        match = " AND ".join(wanted)
+        match = self._narrowed(" AND ".join(wanted))
         found = self._newest(match, limit)
         if len(found) >= limit:
             found |= self._beside(match, limit, without=frozenset((*words, *parts)))
@@ -213,9 +223,9 @@ class Postings:
         if not scope.indexed:
             return found
         left = limit
-        for first, last in scope.ranges:
+        for first, last in scope.stretches:
             rows = self._connection.execute(_NEWEST, (first, last, left)).fetchall()
-            found.update((row[0], Mark(*row[1:])) for row in rows if scope.is_pure or scope.holds(row[0]))
+            found.update((row[0], Mark(*row[1:])) for row in rows)
             left -= len(rows)
             if left <= 0:
                 break
@@ -263,7 +273,7 @@ class Postings:
         for together in {tuple(common[:2]), tuple(common)}:
             if len(together) > 1:
                 match = " AND ".join(_match(column, term) for _, column, term in together)
-                rows = self._newest(match, SUPPLEMENT)
+                rows = self._newest(self._narrowed(match), SUPPLEMENT)
                 for _, column, term in together:
                     self._found[column, term].places |= rows
 
@@ -274,9 +284,13 @@ class Postings:
             anywhere = " OR ".join(_match(column, term) for column, term in anchors)
             found |= self._newest(f"({match}) AND ({anywhere})", limit)
         if self._narrow or self._excluded:
-            wanted = f"({match}) AND {self._narrow}" if self._narrow else f"({match})"
+            wanted = self._narrowed(match)
             found |= self._newest(f"{wanted} NOT words : ({self._excluded})" if self._excluded else wanted, limit)
         return found
+
+    def _narrowed(self, match: str) -> str:
+        """The expression for those turns that pass the filters, as far as terms of the index say."""
+        return f"({match}) AND {self._narrow}" if self._narrow else f"({match})"
 
     def _has_enough(self) -> bool:
         """Whether the rare words of the query say which turns it means."""
@@ -313,23 +327,18 @@ class Postings:
         return max(len(rows), round(len(rows) * self._scope.turns / max(1, seen)))
 
     def _newest(self, match: str, limit: int) -> set[int]:
-        return set(islice(self._rows(match), limit))
+        return set(islice(self._rows(match, limit), limit))
 
-    def _rows(self, match: str) -> Iterator[int]:
-        """The turns in scope that match, the newest first, read as they are taken."""
-        scope = self._scope
-        if not scope.indexed or not scope.turns:
+    def _rows(self, match: str, wanted: int) -> Iterator[int]:
+        """The turns in scope that match, the newest first, read as they are taken: so many at first."""
+        if not self._scope.indexed or not self._scope.turns:
             return iter(())
-        if scope.is_pure:
-            return self._between(match, scope.first, scope.last)
-        rows = list(islice(self._between(match, scope.first, scope.last), PROBE))
-        if len(rows) < PROBE:
-            return filter(scope.holds, rows)
-        found = chain.from_iterable(self._between(match, first, last) for first, last in scope.ranges)
-        return found if scope.is_split else filter(scope.holds, found)
+        read = partial(self._read_places, match)
+        return chain.from_iterable(within(self._scope.stretches, read, wanted=wanted, terms=_terms_in(match)))
 
-    def _between(self, match: str, first: int, last: int) -> Iterator[int]:
-        return chain.from_iterable(self._connection.execute(_TERM, (match, first, last)))
+    def _read_places(self, match: str, first: int, last: int, limit: int) -> list[int]:
+        (places,) = self._connection.execute(_TERM, (match, first, last, limit)).fetchone()
+        return json.loads(places)  # type: ignore[no-any-return]
 
 
 def _mark(entry: Entry) -> Mark:
@@ -339,6 +348,12 @@ def _mark(entry: Entry) -> Mark:
 def _match(column: Column, term: str) -> str:
     """The FTS5 expression for the turns that have a term in a column."""
     return f"{column} : {quoted(PART_MARK + term if column == 'parts' else term)}"
+
+
+def _terms_in(match: str) -> int:
+    """How many terms an FTS5 expression has, or about as many as it costs: those with a beginning are brought together
+    each time that it is asked for."""
+    return PREFIX_TERMS if match.endswith("*") else max(1, match.count('"') // 2)
 
 
 def _alone_or_inside(word: str) -> str:

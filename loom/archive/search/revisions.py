@@ -40,8 +40,11 @@ RARE = 0.02
 """Share of the turns in scope up to which a term tells a subject from others …"""
 RARE_TURNS = 6
 """… and in how many turns it may stand in any case: a short session has few turns …"""
-MOST_RARE = 2_000
+MOST_RARE = 1_000
 """… and at most, so that a large archive is not read for every term of a hit."""
+MOST_PLACES = 4_000
+"""Turns with rare terms of one hit after which no more of its terms are looked up: more only come together where a
+scope has tens of thousands of turns."""
 LEAST_SHARED = 2
 """Rare terms that a hit and the passage share. One is enough if it is the query's own and the hit is a message that
 decides or demands something."""
@@ -98,7 +101,13 @@ class _Subject:
 
     def rare_terms(self, text: str) -> Mapping[str, set[int]]:
         terms = sorted(_terms(text), key=lambda term: (term not in self._asked, -len(term), term))[:MOST_TERMS]
-        return {term: places for term in terms if (places := self._where(term))}
+        rare: dict[str, set[int]] = {}
+        left = MOST_PLACES
+        for term in terms:
+            if left > 0 and (places := self._where(term)):
+                rare[term] = places
+                left -= len(places)
+        return rare
 
     def _where(self, term: str) -> set[int] | None:
         """The turns with a term; None if it is not rare."""

@@ -6,19 +6,17 @@ Of everything there may be ten thousands of sessions: what is not asked for is n
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from loom.archive.search.document import key_of, place_of, turn_of
 from loom.archive.search.index import watermark
+from loom.archive.search.leaping import Stretch
 from loom.archive.workspaces import Workspace
 
 _FIRST_TAIL_KEY = 1 << 30
 """Sessions that the index does not know yet get keys from here on, for the length of one search."""
-MAX_RANGES = 48
-"""Stretches of places that a common word is looked up in one by one, 25 µs each; more are joined where the gaps are
-smallest."""
 
 _NAMED = "(reference = :named OR substr(id, 1, length(:named)) = :named OR instr(lower(title), lower(:named)) > 0)"
 _SESSION = "SELECT id, reference, title FROM cowork_sessions WHERE id = :id AND "
@@ -29,7 +27,7 @@ _AT_PATH = "workspace_path = :workspace"
 _HERE = f"({_AT_PATH} OR workspace_commit = :commit)"
 """As the list of sessions has it: another checkout of the same history is the same workspace."""
 _LINE = "SELECT id, reference, title FROM search_sessions JOIN cowork_sessions ON id = session_id WHERE key = ?"
-_TOTAL = "SELECT count(*), coalesce(sum(turns), 0), coalesce(sum(characters), 0) FROM search_sessions"
+_TOTAL = "SELECT coalesce(max(key), 0), coalesce(sum(turns), 0), coalesce(sum(characters), 0) FROM search_sessions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +70,13 @@ class Scope:
         """Turns with a higher id are not in the index: all of them if there is none."""
         self.turns = self.characters = 0
         """Of the index, in scope."""
-        self.ranges: tuple[tuple[int, int], ...] = ()
-        """First and last place of the stretches that the sessions lie in, the newest first."""
-        self.is_pure = True
-        """Whether nothing else lies between the first and the last place."""
-        self.is_split = True
-        """Whether nothing else lies within any of the ranges."""
-        self.holds: Callable[[int], bool] = lambda place: True
-        """Whether the turn at a place that lies within the ranges is in scope."""
+        self.stretches: tuple[Stretch, ...] = ()
+        """What the sessions, and nothing else, lie in, the newest first."""
         self._keys: dict[str, int | None] = {}
         self._lines: dict[int, SessionLine] = {}
         self._after: dict[int, int] = {}  # turns of a session and of those after it, by key; read when needed
         if self.indexed:
             self._measure(everything=not conditions)
-
-    @property
-    def first(self) -> int:
-        return self.ranges[-1][0] if self.ranges else 0
-
-    @property
-    def last(self) -> int:
-        return self.ranges[0][1] if self.ranges else -1
 
     def key_of(self, session_id: str) -> int | None:
         """The key of a session, one for this search if the index does not know it; None if it is not in scope."""
@@ -128,39 +112,19 @@ class Scope:
         return max(1, self._after.get(key, self.turns) - turn_of(place) + 1)
 
     def _measure(self, *, everything: bool) -> None:
-        if everything:
-            hidden = self._sizes("is_active = 0")
-            sessions, turns, characters = self._connection.execute(_TOTAL).fetchone()
-            self.turns = turns - sum(size[1] for size in hidden)
-            self.characters = characters - sum(size[2] for size in hidden)
-            if sessions:
-                (last,) = self._connection.execute("SELECT max(key) FROM search_sessions").fetchone()
-                self._hold([(0, last)], without=frozenset(size[0] for size in hidden))
-            return
-        sizes = self._sizes(self._condition)
-        self.turns, self.characters = sum(size[1] for size in sizes), sum(size[2] for size in sizes)
+        sizes = self._sizes("is_active = 0" if everything else self._condition)
         keys = [size[0] for size in sizes]
-        if keys:
-            self._hold(_joined(_stretches(keys)), within=frozenset(keys))
+        self.turns, self.characters = sum(size[1] for size in sizes), sum(size[2] for size in sizes)
+        if everything:
+            last, turns, characters = self._connection.execute(_TOTAL).fetchone()
+            self.turns, self.characters = turns - self.turns, characters - self.characters
+            runs = _between(keys, last)
+        else:
+            runs = _unbroken(keys)
+        self.stretches = tuple((place_of(first, 0), place_of(last + 1, 0) - 1) for first, last in reversed(runs))
 
     def _sizes(self, condition: str) -> list[tuple[int, int, int]]:
         return self._connection.execute(_SIZES.format(condition), self._bound).fetchall()
-
-    def _hold(
-        self,
-        stretches: list[tuple[int, int]],
-        *,
-        within: frozenset[int] = frozenset(),
-        without: frozenset[int] = frozenset(),
-    ) -> None:
-        self.ranges = tuple((place_of(first, 0), place_of(last + 1, 0) - 1) for first, last in stretches)
-        if without:
-            self.is_pure = self.is_split = False
-            self.holds = lambda place: key_of(place) not in without
-        elif within and len(within) != stretches[0][1] - stretches[-1][0] + 1:
-            self.is_pure = False
-            self.is_split = len(within) == sum(last - first + 1 for first, last in stretches)
-            self.holds = lambda place: key_of(place) in within
 
 
 def _sums(turns: list[int]) -> list[int]:
@@ -168,22 +132,16 @@ def _sums(turns: list[int]) -> list[int]:
     return list(accumulate(reversed(turns)))[::-1]
 
 
-def _stretches(keys: Iterable[int]) -> list[tuple[int, int]]:
-    """The first and last of unbroken runs of ascending keys, the newest run first."""
+def _unbroken(keys: Iterable[int]) -> list[tuple[int, int]]:
+    """The first and last of unbroken runs of ascending keys."""
     runs: list[tuple[int, int]] = []
     for key in keys:
         begins = runs.pop()[0] if runs and runs[-1][1] == key - 1 else key
         runs.append((begins, key))
-    return runs[::-1]
+    return runs
 
 
-def _joined(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """At most `MAX_RANGES` stretches, those with the fewest sessions of others between them joined."""
-    if len(stretches) <= MAX_RANGES:
-        return stretches
-    gaps = sorted(range(1, len(stretches)), key=lambda i: stretches[i - 1][0] - stretches[i][1])
-    closed = frozenset(gaps[: len(stretches) - MAX_RANGES])
-    joined = stretches[:1]
-    for i, (first, last) in enumerate(stretches[1:], 1):
-        joined.append((first, joined.pop()[1] if i in closed else last))
-    return joined
+def _between(hidden: Sequence[int], last: int) -> list[tuple[int, int]]:
+    """The first and last of the runs of keys, from 1 to the last one, that ascending hidden ones leave."""
+    borders = zip((0, *hidden), (*hidden, last + 1), strict=True)
+    return [(before + 1, behind - 1) for before, behind in borders if before + 1 < behind]

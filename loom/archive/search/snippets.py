@@ -82,9 +82,11 @@ def _literal_spans(folded: _Folded, query: Query) -> list[Span]:
     """Where the phrases, passages, names and CJK pieces stand."""
     spans: list[Span] = []
     for literal in (*query.phrases, *query.passages, *query.names, *query.pieces):
-        if not literal.split():
+        words = literal.split()
+        # To make a pattern of a pasted paragraph takes some ms, and few of the turns have it.
+        if not words or not all(word in folded.text for word in words):
             continue
-        pattern = re.compile(r"\s+".join(map(re.escape, literal.split())))
+        pattern = re.compile(r"\s+".join(map(re.escape, words)))
         for match in pattern.finditer(folded.text):
             spans.append(folded.span(match.start(), match.end()))
             if len(spans) >= _MAX_MATCHES:
