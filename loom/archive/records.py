@@ -228,6 +228,8 @@ class SearchHit(Row):
     """At most about 240 characters of `content`, centred on the match; newlines kept."""
     highlights: tuple[tuple[int, int], ...]
     """Matches inside `snippet`: (start, end) character offsets, ascending, not overlapping."""
+    also_in: tuple[str, ...] = ()
+    """References of other sessions that were searched and have the very same turn, because one was forked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

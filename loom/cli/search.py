@@ -12,8 +12,10 @@ from collections.abc import Iterator
 
 from loom.archive import SearchHit
 from loom.archive.records import SearchPage
+from loom.archive.references import named_references
 from loom.cli.output import say, write_line
 from loom.cli.reading import opened
+from loom.cli.times import local_time
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import Locations, find_locations
@@ -70,7 +72,8 @@ async def _search(locations: Locations, query: str, parsed: argparse.Namespace, 
 def _as_text(hit: SearchHit, columns: int | None) -> str:
     """A line that says where, and the snippet below it: wrapped where a person looks at it, as it is in a pipe."""
     who = f"tool:{hit.tool_name}" if hit.tool_name else hit.role
-    head = f"{hit.session_reference} T{hit.turn_number} {show_line(who, 60)} {hit.created_at[:16]}"
+    also = f", also in {named_references(hit.also_in)}" if hit.also_in else ""
+    head = f"{hit.session_reference} T{hit.turn_number} {show_line(who, 60)} {local_time(hit.created_at)}{also}"
     lines = show(hit.snippet).expandtabs(4).splitlines()
     if columns is None:
         return "\n".join([head, *(f"{_INDENT}{line}" for line in lines)])

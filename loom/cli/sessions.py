@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from datetime import datetime
 
 from loom.archive import Session
 from loom.cli.output import write_line
 from loom.cli.reading import opened
+from loom.cli.times import local_time
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import find_locations
@@ -35,8 +35,7 @@ async def _list(workspace: str | None, limit: int) -> list[Session]:
 
 
 def _as_line(index: int, session: Session, *, everywhere: bool) -> str:
-    # Stored in UTC, read by a person in their own time.
-    when = datetime.fromisoformat(session.last_active_at).astimezone().strftime("%Y-%m-%d %H:%M")
+    when = local_time(session.last_active_at)
     title = show_line(session.title or "untitled", 60)
     where = f"  {show_line(session.workspace_path, 80)}" if everywhere else ""
     about = f"({plural(session.turn_count, 'turn')}, {session.model_name})"

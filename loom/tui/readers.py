@@ -32,12 +32,14 @@ class SearchReader(Protocol):
         *,
         session_id: str | None = None,
         workspace: str | None = None,
+        at_hand: str | None = None,
         limit: int = 20,
         roles: Sequence[Role] | None = None,
         tools: Sequence[str] | None = None,
         after: str | None = None,
     ) -> SearchPage:
-        """Ranked; of one session, one workspace or everything. `after` is an ISO 8601 time in UTC."""
+        """Ranked; of one session, one workspace or everything. Of a turn that forks have in common the one of the
+        session `at_hand` is given. `after` is an ISO 8601 time in UTC."""
 
     async def find_tools(self, *, session_id: str | None = None, workspace: str | None = None) -> tuple[str, ...]:
         """The tools that have results there, those used most first."""

@@ -95,6 +95,22 @@ async def test_turns_that_hold_the_words_come_before_what_is_only_related(shelf:
         assert marks == sorted(marks, reverse=True) and any(marks) and not all(marks)
 
 
+async def test_what_a_fork_copied_stands_in_the_session_at_hand_and_says_where_else(shelf: Fixed) -> None:
+    first = id_of(shelf, "a1b2")
+    fork = await shelf.store.get_session(await shelf.store.fork_session(first, 4))
+    assert fork is not None
+    for at_hand, other in ((first, fork.reference), (fork.id, "a1b2")):
+        shelf.made = {first: ("a1b2", NOW)} if at_hand == first else {}
+        screen = ArchiveScreen(shelf, session_id=at_hand, workspace=HERE, scope=Scope.WORKSPACE, query="refreshToken")
+        async with alone(screen).run_test() as pilot:
+            rows = screen.query_one(HitList)
+            await until(pilot, lambda rows=rows: rows.hit is not None)  # type: ignore[misc]
+            hit = rows.hit
+            assert hit is not None and (hit.session_id, hit.turn_number) == (at_hand, 4)
+            if at_hand == first:
+                assert f"also in {other}" in rows.draw_row(hit, 60)[0].plain
+
+
 async def test_the_turn_stands_beside_it_with_its_neighbours(shelf: Fixed) -> None:
     screen = browser(shelf, query="refreshToken")
     async with alone(screen).run_test(size=(120, 40)) as pilot:

@@ -73,6 +73,7 @@ def _search(
         session_id=request.session_id,
         workspace=request.workspace,
         named=query.filters.session,
+        at_hand=request.at_hand,
         use_index=use_index,
     )
     filtered = filter_of(query, request, datetime.now().astimezone())
@@ -195,4 +196,5 @@ class _Reader:
             content=text,
             snippet=snippet,
             highlights=highlights,
+            also_in=self._scope.also_in(place),
         )

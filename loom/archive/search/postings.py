@@ -322,9 +322,10 @@ class Postings:
             return iter(())
         if scope.is_pure:
             return self._between(match, scope.first, scope.last)
-        rows = list(islice(self._between(match, scope.first, scope.last), PROBE))
-        if len(rows) < PROBE:
-            return filter(scope.holds, rows)
+        if len(scope.ranges) > 1:
+            rows = list(islice(self._between(match, scope.first, scope.last), PROBE))
+            if len(rows) < PROBE:
+                return filter(scope.holds, rows)
         found = chain.from_iterable(self._between(match, first, last) for first, last in scope.ranges)
         return found if scope.is_split else filter(scope.holds, found)
 

@@ -9,7 +9,9 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import accumulate
+from math import ceil
 
+from loom.archive.search.copies import Copies
 from loom.archive.search.document import key_of, place_of, turn_of
 from loom.archive.search.index import watermark
 from loom.archive.workspaces import Workspace
@@ -29,6 +31,7 @@ _AT_PATH = "workspace_path = :workspace"
 _HERE = f"({_AT_PATH} OR workspace_commit = :commit)"
 """As the list of sessions has it: another checkout of the same history is the same workspace."""
 _LINE = "SELECT id, reference, title FROM search_sessions JOIN cowork_sessions ON id = session_id WHERE key = ?"
+_SIZE = "SELECT key, turns, characters FROM search_sessions WHERE key = ?"
 _TOTAL = "SELECT count(*), coalesce(sum(turns), 0), coalesce(sum(characters), 0) FROM search_sessions"
 
 
@@ -55,11 +58,17 @@ class Scope:
         session_id: str | None,
         workspace: Workspace | None,
         named: str | None,
+        at_hand: str | None = None,
         use_index: bool = True,
     ) -> None:
+        """`at_hand` is the session that asks: of the turns that it has in common with others its own are meant."""
         self._connection = connection
         place = workspace or Workspace("", None)
-        self._bound = {"session": session_id, "workspace": workspace and place.path, "named": named}
+        self._bound: dict[str, str | None] = {
+            "session": session_id,
+            "workspace": workspace and place.path,
+            "named": named,
+        }
         given = {"session": "id = :session", "workspace": _HERE if place.commit else _AT_PATH, "named": _NAMED}
         conditions = [sql for name, sql in given.items() if self._bound[name] is not None]
         self._bound["commit"] = place.commit
@@ -71,7 +80,7 @@ class Scope:
         self.watermark = end or 0
         """Turns with a higher id are not in the index: all of them if there is none."""
         self.turns = self.characters = 0
-        """Of the index, in scope."""
+        """Of the index, in scope, each turn that forks have in common once."""
         self.ranges: tuple[tuple[int, int], ...] = ()
         """First and last place of the stretches that the sessions lie in, the newest first."""
         self.is_pure = True
@@ -83,6 +92,10 @@ class Scope:
         self._keys: dict[str, int | None] = {}
         self._lines: dict[int, SessionLine] = {}
         self._after: dict[int, int] = {}  # turns of a session and of those after it, by key; read when needed
+        self._copies: Copies | None = None
+        self._copied: dict[int, tuple[int, float]] = {}  # first turns that another session gives, and their share
+        if session_id is None:
+            self._find_copies(at_hand)
         if self.indexed:
             self._measure(everything=not conditions)
 
@@ -119,13 +132,40 @@ class Scope:
             self._lines[key] = SessionLine(*row)
         return self._lines[key]
 
+    def also_in(self, place: int) -> tuple[str, ...]:
+        """The references of the other sessions in scope that have the turn at a place."""
+        if not self._copied or self._copies is None:
+            return ()
+        keys = map(self.key_of, self._copies.others(self.session_of(place).id, turn_of(place)))
+        return tuple(self._lines[key].reference for key in keys if key is not None)
+
+    def is_copy(self, place: int) -> bool:
+        """Whether another session in scope gives the turn at a place."""
+        known = self._copied.get(key_of(place))
+        return known is not None and turn_of(place) <= known[0]
+
     def turns_from(self, place: int) -> int:
         """About how many indexed turns stand at this place of the scope or after it."""
         if not self._after:
             sizes = self._sizes(self._condition)
             self._after = dict(zip((size[0] for size in sizes), _sums([size[1] for size in sizes]), strict=True))
         key = key_of(place)
-        return max(1, self._after.get(key, self.turns) - turn_of(place) + 1)
+        copied, _ = self._copied.get(key, (0, 0.0))
+        return max(1, self._after.get(key, self.turns) - turn_of(place) + copied + 1)
+
+    def _find_copies(self, at_hand: str | None) -> None:
+        copies = Copies(
+            self._connection,
+            self._condition,
+            self._bound,
+            is_in_scope=lambda session_id: self.key_of(session_id) is not None,
+            at_hand=at_hand,
+        )
+        self._copies = copies
+        keys = ((self.key_of(session_id), session_id) for session_id in copies.hidden)
+        self._copied = {
+            key: (copies.hidden[session_id], copies.share(session_id)) for key, session_id in keys if key is not None
+        }
 
     def _measure(self, *, everything: bool) -> None:
         if everything:
@@ -133,6 +173,11 @@ class Scope:
             sessions, turns, characters = self._connection.execute(_TOTAL).fetchone()
             self.turns = turns - sum(size[1] for size in hidden)
             self.characters = characters - sum(size[2] for size in hidden)
+            for key in self._copied:
+                size = self._connection.execute(_SIZE, (key,)).fetchone() or (key, 0, 0)
+                _, turns, characters = self._left_of(size)
+                self.turns -= size[1] - turns
+                self.characters -= size[2] - characters
             if sessions:
                 (last,) = self._connection.execute("SELECT max(key) FROM search_sessions").fetchone()
                 self._hold([(0, last)], without=frozenset(size[0] for size in hidden))
@@ -144,7 +189,14 @@ class Scope:
             self._hold(_joined(_stretches(keys)), within=frozenset(keys))
 
     def _sizes(self, condition: str) -> list[tuple[int, int, int]]:
-        return self._connection.execute(_SIZES.format(condition), self._bound).fetchall()
+        sizes = self._connection.execute(_SIZES.format(condition), self._bound).fetchall()
+        return [self._left_of(size) for size in sizes] if self._copied else sizes
+
+    def _left_of(self, size: tuple[int, int, int]) -> tuple[int, int, int]:
+        """Key, turns and characters of a session without what another gives; about, as not every turn is findable."""
+        key, turns, characters = size
+        _, share = self._copied.get(key, (0, 0.0))
+        return key, ceil(turns * (1 - share)), ceil(characters * (1 - share))
 
     def _hold(
         self,
@@ -161,6 +213,10 @@ class Scope:
             self.is_pure = False
             self.is_split = len(within) == sum(last - first + 1 for first, last in stretches)
             self.holds = lambda place: key_of(place) in within
+        if self._copied:
+            in_session = self.holds
+            self.is_pure = self.is_split = False
+            self.holds = lambda place: in_session(place) and not self.is_copy(place)
 
 
 def _sums(turns: list[int]) -> list[int]:

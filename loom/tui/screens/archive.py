@@ -189,6 +189,7 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         try:
             page = await self._reader.search(
                 query,
+                at_hand=self._session_id,
                 limit=MOST_HITS,
                 roles=[facets.role] if facets.role is not None else None,
                 tools=[facets.tool] if facets.tool is not None else None,
