@@ -241,6 +241,11 @@ class SearchPage:
     """How many turns were in scope."""
     waiting_turns: int = 0
     """How many more were not searched, because the index is being made and too many wait for it."""
+    fault: str = ""
+    """What is wrong with a filter of the query that means nothing, in words: such a date was ignored, any other such
+    filter was taken for words."""
+    obstacles: tuple[str, ...] = ()
+    """Where nothing was found: which filters of the query kept it from that, in words."""
     elapsed_ms: float
 
 

@@ -147,9 +147,10 @@ def _add_search(commands: _Commands[argparse.ArgumentParser]) -> None:
         "search",
         help="search what was said",
         description="Search every turn of this workspace's sessions. In QUERY, role:user tool:NAME file:PATH "
-        "session:REF before:2026-03 after:3d leave only what they name, and -word leaves out what has the word. Exit "
-        "code 1 when nothing is found, 2 when a filter means nothing.",
-        epilog="A query that begins with a minus goes behind `--`: loom search -- '-draft budget'",
+        "before:2026-03 after:3d leave only what they name, session:REF searches that session, wherever it is, and "
+        "-word leaves out what has the word. Exit code 1 when nothing is found, 2 when a filter means nothing.",
+        epilog="`tool:shell` means shell_execute, too, unless a tool is called just shell. A query that begins with a "
+        "minus goes behind `--`.",
     )
     parser.add_argument("query", metavar="QUERY", help='words, "phrases", identifiers, paths, filters')
     _workspace(parser)

@@ -62,13 +62,20 @@ def test_filters_quotes_and_a_minus_narrow_it(home: Path) -> None:
     assert len(found(home, "kangaroo after:2026-03 before:2026-04")) == 2
     assert len(found(home, "kangaroo -plan")) == 1
     assert len(found(home, "--", '-plan "another kangaroo"')) == 1
-    assert len(found(home, "kangaroo session:third", "--all")) == 1
+    assert len(found(home, "kangaroo session:third")) == 1
+    assert len(found(home, "wombat tool:read")) == 2
 
 
 def test_nothing_found_is_exit_code_1_and_a_line_on_stderr(home: Path) -> None:
     done = search(home, "aardvark")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "loom: nothing found in 4 turns\n"
+    assert done.stderr == "loom: nothing found in 4 turns. --all searches every workspace.\n"
+    assert "Spelt nearly so, and there: wombat. --all" in search(home, "wombet").stderr
+    done = search(home, "kangaroo tool:write_file")
+    assert (done.returncode, done.stdout) == (1, "")
+    said = "loom: nothing found in 4 turns. No turn there passes tool:write_file. Try tool:read_file."
+    assert done.stderr == f"{said} --all searches every workspace.\n"
+    assert search(home, "kangaroo tool:write_file", "--all").stderr == f"{said.replace('4', '6')}\n"
     assert loom("search", "x", "-w", str(home.parent), home=home.parent / "empty").returncode == 1
 
 

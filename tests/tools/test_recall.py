@@ -292,6 +292,15 @@ async def test_nothing_found_names_words_that_are_spelt_nearly_alike(talk: Talk)
     assert "Spelt" not in await talk.recall("search", query="zzyzx")
 
 
+async def test_nothing_found_names_the_filter_that_left_nothing(talk: Talk) -> None:
+    await talk.user("Build it.")
+    await talk.tool("shell_execute", "error E0433", command="make")
+    content = await talk.recall("search", query="E0433 tool:bash")
+    assert "No turn there passes tool:bash. Try tool:shell_execute." in content
+    content = await talk.recall("search", query="E0433 role:person")
+    assert "match 1" in content and "There is no role person. role: takes user" in content
+
+
 async def test_words_of_other_sessions_are_not_given_away(talk: Talk) -> None:
     await talk.user("The secret project is called Quetzalcoatl.")
     await talk.begin()

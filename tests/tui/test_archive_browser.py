@@ -223,6 +223,39 @@ async def test_nothing_found_says_what_was_searched(shelf: Fixed) -> None:
         await until(pilot, lambda: "Nothing found for “zebra crossing” in 6 turns of this session" in said(screen))
 
 
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("timeout tool:grep ", "No turn there passes tool:grep. Try tool:search_text."),
+        ("role:person timeout", "There is no role person."),
+        ("timeout session:k3f0 ", "No turn there passes session:k3f0."),
+    ],
+)
+async def test_a_filter_that_is_to_blame_is_named(shelf: Fixed, query: str, words: str) -> None:
+    screen = browser(shelf, query=query)
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: words in said(screen))
+
+
+async def test_a_search_that_ends_while_the_screen_goes_does_no_harm(
+    shelf: Fixed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asyncio.Event()
+    real = shelf.search
+
+    async def search(query: str, **options: Any) -> SearchPage:
+        page = await real(query, **options)
+        asked.set()
+        while screen.query(HitList):
+            await asyncio.sleep(0)
+        return page
+
+    monkeypatch.setattr(shelf, "search", search)
+    screen = browser(shelf, query="timeout")
+    async with alone(screen).run_test():
+        await asked.wait()
+
+
 async def test_a_later_search_replaces_a_slower_earlier_one(shelf: Fixed, monkeypatch: pytest.MonkeyPatch) -> None:
     first_is_out, go_on = asyncio.Event(), asyncio.Event()
     real = shelf.search

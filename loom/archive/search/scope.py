@@ -31,6 +31,11 @@ _AT_PATH = "workspace_path = :workspace"
 _HERE = f"({_AT_PATH} OR workspace_commit = :commit)"
 """As the list of sessions has it: another checkout of the same history is the same workspace."""
 _LINE = "SELECT id, reference, title FROM search_sessions JOIN cowork_sessions ON id = session_id WHERE key = ?"
+_NEWEST = "SELECT id, reference, title FROM cowork_sessions WHERE {} ORDER BY last_active_at DESC LIMIT :limit"
+_END = (
+    "SELECT {}(created_at) FROM conversation_turns"
+    " WHERE (session_id, turn_number) IN (SELECT id, {} FROM cowork_sessions WHERE {})"
+)
 _SIZE = "SELECT key, turns, characters FROM search_sessions WHERE key = ?"
 _TOTAL = "SELECT count(*), coalesce(sum(turns), 0), coalesce(sum(characters), 0) FROM search_sessions"
 
@@ -66,7 +71,7 @@ class Scope:
         place = workspace or Workspace("", None)
         self._bound: dict[str, str | None] = {
             "session": session_id,
-            "workspace": workspace and place.path,
+            "workspace": None if workspace is None else place.path,
             "named": named,
         }
         given = {"session": "id = :session", "workspace": _HERE if place.commit else _AT_PATH, "named": _NAMED}
@@ -131,6 +136,19 @@ class Scope:
             row = self._connection.execute(_LINE, (key,)).fetchone()
             self._lines[key] = SessionLine(*row)
         return self._lines[key]
+
+    def newest_sessions(self, limit: int) -> list[SessionLine]:
+        """The sessions in scope that were active last."""
+        rows = self._connection.execute(_NEWEST.format(self._condition), {**self._bound, "limit": limit})
+        return [SessionLine(*row) for row in rows]
+
+    def oldest_and_newest(self) -> tuple[str, str] | None:
+        """When the first turns of the sessions in scope begin and the last ones end; None without a turn."""
+        oldest, newest = (
+            self._connection.execute(_END.format(extreme, number, self._condition), self._bound).fetchone()[0]
+            for extreme, number in (("min", "1"), ("max", "turn_count"))
+        )
+        return None if oldest is None else (oldest, newest)
 
     def also_in(self, place: int) -> tuple[str, ...]:
         """The references of the other sessions in scope that have the turn at a place."""

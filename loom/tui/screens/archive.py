@@ -184,7 +184,7 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
     async def _search(self, query: str, facets: Facets) -> None:
         title = self.query_one(TitleLine)
         title.show(Content.styled("Archive", "bold"), Content.styled("searching…", "$foreground-muted"))
-        asked = asked_by(query, self._clock())
+        asked = asked_by(query)
         within = self._within(facets, everywhere=asked.names_session)
         try:
             page = await self._reader.search(
@@ -196,11 +196,15 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
                 after=facets.after(self._clock()),
                 **within,
             )
-            near = () if page.hits else await self._reader.nearest_words(query, **within)
+            # Where the filters are to blame, it is not for how the words are spelt.
+            spelt = page.hits or page.obstacles
+            near = () if spelt else await self._reader.nearest_words(query, **within)
         except LoomError as error:
             self._searching = self._jump_next = False
             self._show_page(None)
             self._say(str(error), error=True)
+            return
+        if self._is_going:
             return
         self._tools.update(hit.tool_name for hit in page.hits if hit.tool_name)
         self._searching = False
@@ -226,13 +230,19 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
         except LoomError as error:
             self._say(str(error), error=True)
             return
-        self.query_one(QueryBox).offer(typed, choices)
+        if not self._is_going:
+            self.query_one(QueryBox).offer(typed, choices)
 
     @on(CompletionPopup.Picked)
     def _picked(self, event: CompletionPopup.Picked) -> None:
         box = self.query_one(QueryBox)
         box.complete_with(event.entry)
         box.focus()
+
+    @property
+    def _is_going(self) -> bool:
+        """Whether the screen or the program is being left: what would be drawn on may be gone already."""
+        return not self.app.is_running or not self.query(HitList)
 
     def _show_page(self, page: SearchPage | None, *, mark_related: bool = True) -> None:
         self._page = page
@@ -270,6 +280,8 @@ class ArchiveScreen(Screen[ArchiveResult | None]):
 
     @work(exclusive=True, group="preview")
     async def _preview(self, hit: SearchHit | None) -> None:
+        if self._is_going:
+            return
         preview = self.query_one(HitPreview)
         if hit is None:
             preview.show(None)
