@@ -116,7 +116,7 @@ class Recall:
             raise ToolFailure("Turns, limit and offset count from 0 upwards.")
         match action:
             case "search":
-                return await self._search(storable(query).strip(), scope, limit or USUAL)
+                return await self._search(storable(query).replace("\0", " ").strip(), scope, limit or USUAL)
             case "range":
                 return await self._range(start_turn, end_turn, offset, limit)
             case "tool_calls":
@@ -128,7 +128,9 @@ class Recall:
     async def _search(self, query: str, scope: Scope, limit: int) -> ToolOutcome:
         if not query:
             raise ToolFailure("search needs a query.", 'Give words, a name or a "phrase" that was said.')
-        asked, scope = scope, scope if _WIDTH.get(scope, 0) <= _WIDTH[self._widest] else self._widest
+        if scope not in _WIDTH:
+            raise ToolFailure(f"There is no scope {scope!r}.", "Use session, workspace or all.")
+        asked, scope = scope, scope if _WIDTH[scope] <= _WIDTH[self._widest] else self._widest
         notes = [] if asked == scope else [f"scope={asked} is not allowed here; searched {_PLACES[scope]}."]
         page = await self._source.search(query, scope, min(limit, 50))
         hits = page.hits

@@ -90,3 +90,13 @@ async def test_within_quotation_marks_nothing_is_a_filter(store: ConversationSto
     await store.append_turn(shop, "assistant", "Type the role:user thing.")
     page = await store.search('"the role:user thing"', workspace=HERE)
     assert [hit.role for hit in page.hits] == ["assistant"]
+
+
+@pytest.mark.parametrize("length", [60, 65, 200, 1_000])
+async def test_a_word_of_any_length_is_found_and_one_that_is_nowhere_finds_nothing(
+    store: ConversationStore, shop: str, length: int
+) -> None:
+    word = "".join(chr(97 + i * 7 % 26) for i in range(length))
+    await store.append_turn(shop, "assistant", f"The token is {word} today.")
+    assert [hit.turn_number for hit in (await store.search(word, workspace=HERE)).hits] == [5]
+    assert not (await store.search(word[::-1], workspace=HERE)).hits

@@ -292,6 +292,15 @@ async def test_nothing_found_names_words_that_are_spelt_nearly_alike(talk: Talk)
     assert "Spelt" not in await talk.recall("search", query="zzyzx")
 
 
+async def test_what_is_no_query_and_no_scope_is_refused(talk: Talk) -> None:
+    await talk.user("hello")
+    for query in ("", " \n", "\0"):
+        with pytest.raises(ToolFailure, match="needs a query"):
+            await talk.recall("search", query=query)
+    with pytest.raises(ToolFailure, match="There is no scope 'galaxy'"):
+        await talk.recall("search", query="hello", scope="galaxy")
+
+
 async def test_nothing_found_names_the_filter_that_left_nothing(talk: Talk) -> None:
     await talk.user("Build it.")
     await talk.tool("shell_execute", "error E0433", command="make")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -304,6 +305,66 @@ async def test_enter_means_the_first_hit_of_what_stands_in_the_box(
         await until(pilot, lambda: app.left)
         best = (await real("timeout build", workspace=HERE)).hits[0]
     assert app.result == JumpTo(best.session_id, best.turn_number)
+
+
+async def test_a_burst_of_keys_goes_where_it_was_meant_to(shelf: Fixed) -> None:
+    screen = browser(shelf)
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: screen.is_mounted and screen.query("#query"))
+        for key in (*"refreshToken", "down", "p"):
+            # All of them are there before the first is looked at, as when a slow machine catches up.
+            app.post_message(Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: app.left)
+    assert app.result == PinTurn(id_of(shelf, "a1b2"), 4)
+
+
+@pytest.mark.parametrize(("key", "kind"), [("p", PinTurn), ("f", ForkAt), ("enter", JumpTo)])
+async def test_keys_pressed_while_it_searches_are_meant_for_the_first_hit(
+    shelf: Fixed, monkeypatch: pytest.MonkeyPatch, key: str, kind: type
+) -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+    real = shelf.search
+
+    async def search(query: str, **options: Any) -> SearchPage:
+        asked.set()
+        await go_on.wait()
+        return await real(query, **options)
+
+    monkeypatch.setattr(shelf, "search", search)
+    screen = browser(shelf, query="refreshToken")
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await asked.wait()
+        await pilot.press("down", key)
+        assert not app.left and screen.query_one("#query", Input).value == "refreshToken"
+        go_on.set()
+        await until(pilot, lambda: app.left)
+    assert app.result == kind(id_of(shelf, "a1b2"), 4)
+
+
+async def test_down_to_hits_that_never_come_leads_back_to_the_query(
+    shelf: Fixed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+    real = shelf.search
+
+    async def search(query: str, **options: Any) -> SearchPage:
+        asked.set()
+        await go_on.wait()
+        return await real(query, **options)
+
+    monkeypatch.setattr(shelf, "search", search)
+    screen = browser(shelf, query="zebra crossing")
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await asked.wait()
+        await pilot.press("down", "p", "e", "y", "f", "v", "enter")
+        go_on.set()
+        await until(pilot, lambda: "Nothing found" in said(screen) and isinstance(screen.focused, Input))
+        await pilot.press("down", "s")
+        assert screen.query_one("#query", Input).value == "zebra crossings"
+        assert not app.left and not app.messages
 
 
 async def test_typing_after_enter_takes_the_jump_back(shelf: Fixed, monkeypatch: pytest.MonkeyPatch) -> None:

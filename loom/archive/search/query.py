@@ -112,7 +112,8 @@ def parse(raw: str) -> Query:
     if spoken != text:
         excluded = tuple(dict.fromkeys(key for word in _EXCLUDED.findall(text) for key in words_of(word)))
     passages = [_clean(part) for part in _TICKED.findall(text)]
-    if len(words_of(whole)) > 1 or not any(character.isalnum() for character in whole):
+    # What has no word at all is signs, or longer than any word that the index keeps.
+    if len(words_of(whole)) != 1:
         passages.append(_clean(whole))
     return Query(
         text=whole,

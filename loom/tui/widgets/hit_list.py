@@ -75,6 +75,10 @@ class HitList(RowList[HitRow]):
         current = self.current
         return current if isinstance(current, SearchHit) else None
 
+    def action_choose(self) -> None:
+        # Without a hit, too: the first one may still be searched for.
+        self.post_message(self.Chosen(self, self._cursor))
+
     def selectable(self, item: HitRow) -> bool:
         return isinstance(item, SearchHit)
 
@@ -91,7 +95,7 @@ class HitList(RowList[HitRow]):
         if self.mark_related and not item.highlights:
             who = who.append(Content.styled(" · related", "$foreground-muted italic"))
         if item.also_in:
-            who = who.append(Content.styled(f" · also in {named_references(item.also_in)}", "$foreground-muted"))
+            who = who.append(Content.styled(f" · also in {named_references(item.also_in, 1)}", "$foreground-muted"))
         when = Content.styled(age(item.created_at, self._clock()), "$foreground-muted")
         snippet = marked_line(item.snippet, item.highlights, max(8, width - 3))
         return [split_line(who, when, width), Content("   ").append(snippet)]
