@@ -9,8 +9,9 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 
-from loom.archive import ConversationStore, RequestLine, Session
+from loom.archive import RequestLine, Session
 from loom.cli.output import write_line
+from loom.cli.reading import opened
 from loom.cli.times import local_time
 from loom.cli.workspace import find_workspace
 from loom.context.compare import Comparison, compare
@@ -47,8 +48,7 @@ async def _lines(parsed: argparse.Namespace) -> Iterable[str]:
     locations = find_locations()
     if not locations.archive.exists():
         raise LoomError("The archive is empty: no request was ever sent.")
-    store = await ConversationStore.open(locations.archive)
-    try:
+    async with opened(locations.archive) as store:
         session = await store.resolve_reference(parsed.session, str(find_workspace(parsed.workspace)))
         past = PastRequests(store, TokenCounter(), session.id)
         lines = await past.lines()
@@ -65,8 +65,6 @@ async def _lines(parsed: argparse.Namespace) -> Iterable[str]:
         if parsed.json:
             return [_json({name: line[name] for name in line}) for line in lines]
         return list(_overview(session, lines, await past.seen(lines[-1].request), width))
-    finally:
-        await store.close()
 
 
 # ---- for people -----------------------------------------------------------------------------------------------------

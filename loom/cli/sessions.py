@@ -7,7 +7,7 @@ import asyncio
 import json
 
 from loom.archive import Session
-from loom.cli.output import write_line
+from loom.cli.output import say, write_line
 from loom.cli.reading import opened
 from loom.cli.times import local_time
 from loom.cli.workspace import find_workspace
@@ -17,12 +17,16 @@ from loom.text import plural, show_line
 
 
 def run(parsed: argparse.Namespace) -> int:
-    """Print the sessions of the workspace, newest first; nothing at all when there are none."""
+    """Print the sessions of the workspace, newest first; where there are none, a line on stderr says so."""
     if parsed.limit < 1:
         raise LoomError("--limit takes a number from 1 up.")
     workspace = None if parsed.all else str(find_workspace(parsed.workspace))
-    for index, session in enumerate(asyncio.run(_list(workspace, parsed.limit))):
+    sessions = asyncio.run(_list(workspace, parsed.limit))
+    for index, session in enumerate(sessions):
         write_line(_as_json(session) if parsed.json else _as_line(index, session, everywhere=parsed.all))
+    if not sessions:
+        where = "" if workspace is None else f" of {show_line(workspace, 200)}"
+        say(f"loom: there is no session{where} yet{'' if parsed.all else '; --all lists those of every workspace'}")
     return 0
 
 
