@@ -238,7 +238,7 @@ class SearchPage:
 
     hits: tuple[SearchHit, ...]
     searched_turns: int
-    """How many turns were in scope."""
+    """How many turns were in scope, what forks have in common once: about, while a fork is being indexed."""
     waiting_turns: int = 0
     """How many more were not searched, because the index is being made and too many wait for it."""
     fault: str = ""

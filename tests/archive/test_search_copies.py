@@ -40,6 +40,7 @@ async def first(store: ConversationStore) -> str:
 async def test_it_stands_where_it_was_said_first(store: ConversationStore, first: str) -> None:
     fork = await store.fork_session(first, 2)
     await said(store, fork, "a kangaroo of the fork")
+    await asyncio.to_thread(reindex, Path(store.path))
     for scope in ({"workspace": HERE}, {}):
         page = await store.search("kangaroo", **scope)  # type: ignore[arg-type]
         assert places(page.hits) == {(first, 1), (first, 2), (first, 3), (fork, 3)}
@@ -116,3 +117,12 @@ async def test_whatever_was_forked_each_turn_is_found_once(store: ConversationSt
         (group,) = (owned for owned in owners.values() if (hit.session_id, hit.turn_number) in owned)
         others = {session for session, _ in group} - {hit.session_id}
         assert set(hit.also_in) == await referring(store, *others)
+
+
+async def test_forks_without_a_word_of_their_own_do_not_hide_what_is_new(store: ConversationStore, first: str) -> None:
+    await said(store, first, *(f"step {number}" for number in range(80)), "?!? is all I say")
+    for _ in range(30):
+        await store.fork_session(first)
+    await asyncio.to_thread(reindex, Path(store.path))
+    assert places((await store.search("?!?", workspace=HERE)).hits) == {(first, 84)}
+    assert len((await store.search("", workspace=HERE, limit=100)).hits) == 84

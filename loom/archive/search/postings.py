@@ -47,9 +47,7 @@ MAX_NAMED = 4_000
 """Turns that are looked at for names, newest first."""
 _TERM = "SELECT rowid FROM search_terms WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ? ORDER BY rowid DESC"
 _MARKS = "SELECT place, at, characters, marks FROM search_marks WHERE place IN (SELECT value FROM json_each(?))"
-_NEWEST = (
-    "SELECT place, at, characters, marks FROM search_marks WHERE place >= ? AND place <= ? ORDER BY place DESC LIMIT ?"
-)
+_NEWEST = "SELECT place, at, characters, marks FROM search_marks WHERE place >= ? AND place <= ? ORDER BY place DESC"
 
 
 class Mark(NamedTuple):
@@ -212,13 +210,9 @@ class Postings:
         scope = self._scope
         if not scope.indexed:
             return found
-        left = limit
-        for first, last in scope.ranges:
-            rows = self._connection.execute(_NEWEST, (first, last, left)).fetchall()
-            found.update((row[0], Mark(*row[1:])) for row in rows if scope.is_pure or scope.holds(row[0]))
-            left -= len(rows)
-            if left <= 0:
-                break
+        rows = chain.from_iterable(self._connection.execute(_NEWEST, ends) for ends in scope.ranges)
+        held = rows if scope.is_pure else (row for row in rows if scope.holds(row[0]))
+        found.update((row[0], Mark(*row[1:])) for row in islice(held, limit))
         return found
 
     def names_with(self, *fragments: str) -> list[str]:
