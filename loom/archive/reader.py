@@ -167,6 +167,7 @@ class ArchiveReader:
         *,
         session_id: str | None = None,
         workspace: Path | str | None = None,
+        at_hand: str | None = None,
         limit: int = 10,
         roles: Sequence[Role] | None = None,
         tools: Sequence[str] | None = None,
@@ -174,12 +175,17 @@ class ArchiveReader:
         after: str | None = None,
     ) -> SearchPage:
         """The turns that match best in a session, a workspace or everything, best first; everything that was stored
-        before the call is searched. `before` and `after` are moments in ISO 8601."""
+        before the call is searched. `before` and `after` are moments in ISO 8601.
+
+        A turn that forks have in common is found once: in the session `at_hand`, if it has it, else where it was
+        stored first; its `also_in` names the others.
+        """
         place = None if workspace is None else await self._identify(workspace)
         return await self._finder.search(
             query,
             session_id=session_id,
             workspace=place,
+            at_hand=at_hand,
             limit=limit,
             roles=roles,
             tools=tools,
@@ -195,6 +201,7 @@ class ArchiveReader:
         *,
         session_id: str | None = None,
         workspace: Path | str | None = None,
+        at_hand: str | None = None,
     ) -> dict[tuple[str, int], Revision]:
         """For the best of the hits of a query: the newest later message of the user's, in the same scope, that takes
         back what the hit says, by the hit's session and turn."""
@@ -203,7 +210,9 @@ class ArchiveReader:
         place = None if workspace is None else await self._identify(workspace)
         found = tuple(hits)
         return await self._finder.ask(
-            lambda c, tails: revisions_of(c, tails, found, query, reading, session_id=session_id, workspace=place)
+            lambda c, tails: revisions_of(
+                c, tails, found, query, reading, session_id=session_id, workspace=place, at_hand=at_hand
+            )
         )
 
     async def nearest_words(

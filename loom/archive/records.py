@@ -228,6 +228,8 @@ class SearchHit(Row):
     """At most about 240 characters of `content`, centred on the match; newlines kept."""
     highlights: tuple[tuple[int, int], ...]
     """Matches inside `snippet`: (start, end) character offsets, ascending, not overlapping."""
+    also_in: tuple[str, ...] = ()
+    """References of other sessions that were searched and have the very same turn, because one was forked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,9 +238,14 @@ class SearchPage:
 
     hits: tuple[SearchHit, ...]
     searched_turns: int
-    """How many turns were in scope."""
+    """How many turns were in scope, what forks have in common once: about, while a fork is being indexed."""
     waiting_turns: int = 0
     """How many more were not searched, because the index is being made and too many wait for it."""
+    fault: str = ""
+    """What is wrong with a filter of the query that means nothing, in words: such a date was ignored, any other such
+    filter was taken for words."""
+    obstacles: tuple[str, ...] = ()
+    """Where nothing was found: which filters of the query kept it from that, in words."""
     elapsed_ms: float
 
 

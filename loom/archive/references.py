@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import sqlite3
 import string
+from collections.abc import Sequence
 
 _ALPHABET = string.digits + string.ascii_lowercase
 _SHORTEST = 4
@@ -27,3 +28,9 @@ def _random(length: int) -> str:
         reference = "".join(secrets.choice(_ALPHABET) for _ in range(length))
         if not reference.isdigit():
             return reference
+
+
+def named_references(references: Sequence[str], most: int = 3) -> str:
+    """`k3f9, m2p4`; of many the first ones, and how many more."""
+    more = f" and {len(references) - most:,} more" if len(references) > most else ""
+    return f"{', '.join(references[:most])}{more}"

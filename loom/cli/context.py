@@ -12,6 +12,7 @@ from dataclasses import asdict
 from loom.archive import RequestLine, Session
 from loom.cli.output import write_line
 from loom.cli.reading import opened
+from loom.cli.times import local_time
 from loom.cli.workspace import find_workspace
 from loom.context.compare import Comparison, compare
 from loom.context.course import cache_shares, course, sparkline
@@ -102,7 +103,7 @@ def _segments(seen: SeenRequest) -> Iterator[str]:
 
 
 def _request(seen: SeenRequest, width: int, *, full: bool) -> Iterator[str]:
-    yield f"request {seen.request:,}  {seen.created_at[:16].replace('T', ' ')} UTC  {show_line(seen.model_name, 60)}"
+    yield f"request {seen.request:,}  {local_time(seen.created_at)}  {show_line(seen.model_name, 60)}"
     yield f"{_sizes(seen)}; {STANDINGS[seen.standing]}"
     yield from (f"missing: {show_line(each)}" for each in seen.missing)
     yield ""

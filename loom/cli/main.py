@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from loom import __version__
 from loom.cli.output import prepare_streams, say, write_out
@@ -86,9 +87,13 @@ class _AnyOrder(argparse.ArgumentParser):
 _Commands = argparse._SubParsersAction  # argparse names no public type for this
 
 
-def _workspace(parser: argparse.ArgumentParser) -> None:
+def _workspace(parser: argparse.ArgumentParser, what: str = "the folder whose sessions REF may mean") -> None:
+    parser.add_argument("-w", "--workspace", metavar="PATH", default=".", help=f"{what} (default: this one)")
+
+
+def _session(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "-w", "--workspace", metavar="PATH", default=".", help="the folder to work in (default: this one)"
+        "session", metavar="REF", help="the session: its reference, or its place in `loom sessions` (0 is the newest)"
     )
 
 
@@ -101,7 +106,7 @@ def _add_cowork(commands: _Commands[argparse.ArgumentParser]) -> None:
         "but a call was not allowed (see --allow); 128 + n ended by signal n, what had arrived is kept. A call that "
         "fails is the model's to work around: it is told on standard error and changes no exit code.",
     )
-    _workspace(parser)
+    _workspace(parser, "the folder to work in")
     parser.add_argument("-m", "--model", metavar="MODEL", help="a pydantic-ai model string, `auto` or `offline`")
     parser.add_argument(
         "-r",
@@ -130,16 +135,21 @@ def _add_cowork(commands: _Commands[argparse.ArgumentParser]) -> None:
         default="nothing",
         help="what -p may do without asking; it cannot ask (default: nothing but reading)",
     )
-    parser.set_defaults(run=_run_cowork)
+    parser.set_defaults(run=_command("loom.cli.cowork"))
 
 
 def _add_sessions(commands: _Commands[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("sessions", help="list sessions, newest first")
-    _workspace(parser)
+    parser = commands.add_parser(
+        "sessions",
+        help="list sessions, newest first",
+        description="List the sessions of a workspace, newest first: place, reference, last activity, title. "
+        "`loom cowork --resume REF` goes on with one.",
+    )
+    _workspace(parser, "the folder whose sessions are listed")
     parser.add_argument("-a", "--all", action="store_true", help="of every workspace")
     parser.add_argument("--limit", type=int, default=50, metavar="N", help="at most N (default: 50)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.set_defaults(run=_run_sessions)
+    parser.set_defaults(run=_command("loom.cli.sessions"))
 
 
 def _add_search(commands: _Commands[argparse.ArgumentParser]) -> None:
@@ -147,27 +157,32 @@ def _add_search(commands: _Commands[argparse.ArgumentParser]) -> None:
         "search",
         help="search what was said",
         description="Search every turn of this workspace's sessions. In QUERY, role:user tool:NAME file:PATH "
-        "session:REF before:2026-03 after:3d leave only what they name, and -word leaves out what has the word. Exit "
-        "code 1 when nothing is found, 2 when a filter means nothing.",
-        epilog="A query that begins with a minus goes behind `--`: loom search -- '-draft budget'",
+        "before:2026-03 after:3d leave only what they name, session:REF searches that session, wherever it is, and "
+        "-word leaves out what has the word. Exit code 1 when nothing is found, 2 when a filter means nothing.",
+        epilog="`tool:shell` means shell_execute, too, unless a tool is called just shell. A query that begins with a "
+        "minus goes behind `--`.",
     )
     parser.add_argument("query", metavar="QUERY", help='words, "phrases", identifiers, paths, filters')
-    _workspace(parser)
+    _workspace(parser, "the folder whose sessions are searched")
     parser.add_argument("-s", "--session", metavar="REF", help="only in this session")
     parser.add_argument("-a", "--all", action="store_true", help="in every workspace")
     parser.add_argument("--limit", type=int, default=10, metavar="N", help="at most N (default: 10)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.set_defaults(run=_run_search)
+    parser.set_defaults(run=_command("loom.cli.search"))
 
 
 def _add_export(commands: _Commands[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("export", help="write a session to a file")
-    parser.add_argument("session", metavar="REF", help="the session's reference, or its place in the list")
-    parser.add_argument("file", nargs="?", help="where to (default: standard output)")
+    parser = commands.add_parser(
+        "export",
+        help="write a session to a file",
+        description="Write every turn of a session to FILE, which only you can read. Times are UTC.",
+    )
+    _session(parser)
+    parser.add_argument("file", metavar="FILE", nargs="?", help="where to (default: standard output)")
     _workspace(parser)
-    parser.add_argument("--format", choices=["markdown", "json", "html"], help="default: by the file's ending")
+    parser.add_argument("--format", choices=["markdown", "json", "html"], help="default: by FILE's ending, or markdown")
     parser.add_argument("--force", action="store_true", help="replace the file if it is there")
-    parser.set_defaults(run=_run_export)
+    parser.set_defaults(run=_command("loom.cli.export"))
 
 
 def _add_context(commands: _Commands[argparse.ArgumentParser]) -> None:
@@ -177,14 +192,14 @@ def _add_context(commands: _Commands[argparse.ArgumentParser]) -> None:
         description="The window of a session over time; any earlier request as it was sent; two of them compared. "
         "A request is named by its number (12) or by a turn (T57: the request that had it as its newest).",
     )
-    parser.add_argument("session", metavar="REF", help="the session's reference, or its place in the list")
+    _session(parser)
     _workspace(parser)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--at", metavar="REQUEST", help="one request, part by part")
     which.add_argument("--diff", nargs=2, metavar=("A", "B"), help="what came, left and shrank from A to B")
     parser.add_argument("--full", action="store_true", help="with --at: every word of it")
     parser.add_argument("--json", action="store_true", help="JSON: one object, or one a line for the list of requests")
-    parser.set_defaults(run=_run_context)
+    parser.set_defaults(run=_command("loom.cli.context"))
 
 
 def _add_check(commands: _Commands[argparse.ArgumentParser]) -> None:
@@ -196,13 +211,17 @@ def _add_check(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.add_argument("--quick", action="store_true", help="the structure only, not every text")
     parser.add_argument("--reindex", action="store_true", help="make the full-text index anew first")
     parser.add_argument("--json", action="store_true", help="the report as one JSON object")
-    parser.set_defaults(run=_run_check)
+    parser.set_defaults(run=_command("loom.cli.check"))
 
 
 def _add_backup(commands: _Commands[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("backup", help="make a verified copy of the archive")
+    parser = commands.add_parser(
+        "backup",
+        help="make a verified copy of the archive",
+        description="Copy the archive, also while it is in use, open the copy and compare it.",
+    )
     parser.add_argument("file", metavar="FILE", nargs="?", help="where to (default: the backups folder of loom's home)")
-    parser.set_defaults(run=_run_backup)
+    parser.set_defaults(run=_command("loom.cli.backup"))
 
 
 def _add_recover(commands: _Commands[argparse.ArgumentParser]) -> None:
@@ -216,7 +235,7 @@ def _add_recover(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="the new archive (default: beside it, NAME-recovered.db)"
     )
-    parser.set_defaults(run=_run_recover)
+    parser.set_defaults(run=_command("loom.cli.recover"))
 
 
 def _add_purge(commands: _Commands[argparse.ArgumentParser]) -> None:
@@ -226,64 +245,18 @@ def _add_purge(commands: _Commands[argparse.ArgumentParser]) -> None:
         description="Take a session out of the archive, its index, log and backups, and search every file of loom's "
         "home for what is left. Exit code 1 when something is, or may be.",
     )
-    parser.add_argument("session", metavar="REF", help="the session's reference, or its place in the list")
+    _session(parser)
     _workspace(parser)
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
-    parser.set_defaults(run=_run_purge)
+    parser.set_defaults(run=_command("loom.cli.purge"))
 
 
-# Each command is imported when it runs: `loom --help` and the first paint wait for none of the others.
+def _command(module: str) -> Callable[[argparse.Namespace], int]:
+    """The `run` of a module, which is imported when the command runs: `loom --help` and the first paint wait for
+    none of the others."""
 
+    def run(parsed: argparse.Namespace) -> int:
+        code: int = import_module(module).run(parsed)
+        return code
 
-def _run_cowork(parsed: argparse.Namespace) -> int:
-    from loom.cli.cowork import run
-
-    return run(parsed)
-
-
-def _run_sessions(parsed: argparse.Namespace) -> int:
-    from loom.cli.sessions import run
-
-    return run(parsed)
-
-
-def _run_search(parsed: argparse.Namespace) -> int:
-    from loom.cli.search import run
-
-    return run(parsed)
-
-
-def _run_export(parsed: argparse.Namespace) -> int:
-    from loom.cli.export import run
-
-    return run(parsed)
-
-
-def _run_context(parsed: argparse.Namespace) -> int:
-    from loom.cli.context import run
-
-    return run(parsed)
-
-
-def _run_check(parsed: argparse.Namespace) -> int:
-    from loom.cli.check import run
-
-    return run(parsed)
-
-
-def _run_backup(parsed: argparse.Namespace) -> int:
-    from loom.cli.backup import run
-
-    return run(parsed)
-
-
-def _run_recover(parsed: argparse.Namespace) -> int:
-    from loom.cli.recover import run
-
-    return run(parsed)
-
-
-def _run_purge(parsed: argparse.Namespace) -> int:
-    from loom.cli.purge import run
-
-    return run(parsed)
+    return run

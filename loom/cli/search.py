@@ -8,12 +8,14 @@ import json
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from loom.archive import SearchHit
 from loom.archive.records import SearchPage
+from loom.archive.references import named_references
 from loom.cli.output import say, write_line
 from loom.cli.reading import opened
+from loom.cli.times import local_time
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import Locations, find_locations
@@ -29,7 +31,9 @@ _INDENT = "    "
 def run(parsed: argparse.Namespace) -> int:
     """Print what was found, best first; exit code 1 when nothing was. Raises LoomError for a filter that means
     nothing."""
-    from loom.archive.search.faults import check_query  # imports all of search
+    # Both import all of search.
+    from loom.archive.search.faults import check_query
+    from loom.archive.search.query import parse
 
     if not 1 <= parsed.limit <= MAX_LIMIT:
         raise LoomError(f"--limit takes a number from 1 to {MAX_LIMIT:,}.")
@@ -38,39 +42,58 @@ def run(parsed: argparse.Namespace) -> int:
     if not query.strip():
         raise LoomError("The query is empty.", "Give some words to search for.")
     check_query(query)
-    workspace = None if parsed.all or parsed.session else str(find_workspace(parsed.workspace))
+    here = str(find_workspace(parsed.workspace))
+    is_wide = parsed.all or parsed.session is not None or parse(query).filters.session is not None
     locations = find_locations()
     if not locations.archive.exists():
         say("loom: the archive is empty")
         return EXIT_NOTHING_FOUND
-    page = asyncio.run(_search(locations, query, parsed, workspace))
+    page, near = asyncio.run(_search(locations, query, parsed, here, None if is_wide else here))
     columns = max(_NARROWEST, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
+    # Nothing but filters matches no word anywhere.
+    mark_related = any(hit.highlights for hit in page.hits)
     for hit in page.hits:
-        write_line(_as_json(hit) if parsed.json else _as_text(hit, columns))
+        write_line(_as_json(hit) if parsed.json else _as_text(hit, columns, mark_related=mark_related))
     if page.waiting_turns:
         say(
             f"loom: {page.waiting_turns:,} older turns were not searched: they wait for the full-text index. It is made"
             " while loom runs; `loom check --reindex` makes it now."
         )
     if not page.hits:
-        say(f"loom: nothing found in {plural(page.searched_turns, 'turn')}")
+        say(f"loom: nothing found in {plural(page.searched_turns, 'turn')}{_hints(page, near, is_wide=is_wide)}")
         return EXIT_NOTHING_FOUND
     return 0
 
 
-async def _search(locations: Locations, query: str, parsed: argparse.Namespace, workspace: str | None) -> SearchPage:
+def _hints(page: SearchPage, near: Sequence[str], *, is_wide: bool) -> str:
+    """What kept the query from finding something, words that it may have meant, and how to search wider."""
+    hints = [show_line(obstacle, 300) for obstacle in page.obstacles]
+    if near:
+        hints.append(f"Spelt nearly so, and there: {', '.join(show_line(word, 40) for word in near)}.")
+    if not is_wide:
+        hints.append("--all searches every workspace.")
+    return f". {' '.join(hints)}" if hints else ""
+
+
+async def _search(
+    locations: Locations, query: str, parsed: argparse.Namespace, here: str, workspace: str | None
+) -> tuple[SearchPage, Sequence[str]]:
+    """The page, and words that are spelt like those of a query which found nothing."""
     async with opened(locations.archive) as store:
-        session_id = None
-        if parsed.session:
-            here = str(find_workspace(parsed.workspace))
-            session_id = (await store.resolve_reference(parsed.session, here)).id
-        return await store.search(query, session_id=session_id, workspace=workspace, limit=parsed.limit)
+        session_id = None if parsed.session is None else (await store.resolve_reference(parsed.session, here)).id
+        page = await store.search(query, session_id=session_id, workspace=workspace, limit=parsed.limit)
+        if page.hits or page.obstacles:
+            return page, ()
+        return page, await store.nearest_words(query, session_id=session_id, workspace=workspace)
 
 
-def _as_text(hit: SearchHit, columns: int | None) -> str:
+def _as_text(hit: SearchHit, columns: int | None, *, mark_related: bool) -> str:
     """A line that says where, and the snippet below it: wrapped where a person looks at it, as it is in a pipe."""
     who = f"tool:{hit.tool_name}" if hit.tool_name else hit.role
-    head = f"{hit.session_reference} T{hit.turn_number} {show_line(who, 60)} {hit.created_at[:16]}"
+    also = f", also in {named_references(hit.also_in)}" if hit.also_in else ""
+    related = ", related" if mark_related and not hit.highlights else ""
+    where = f"{hit.session_reference} T{hit.turn_number} {show_line(who, 60)}"
+    head = f"{where} {local_time(hit.created_at)}{related}{also}"
     lines = show(hit.snippet).expandtabs(4).splitlines()
     if columns is None:
         return "\n".join([head, *(f"{_INDENT}{line}" for line in lines)])

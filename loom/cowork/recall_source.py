@@ -34,7 +34,7 @@ class ArchiveRecall:
         session_id = self.session_id
         if session_id is None and scope == "session":
             return SearchPage(hits=(), searched_turns=0, elapsed_ms=0)
-        return await self.store.search(query, limit=limit, **self._within(scope))
+        return await self.store.search(query, limit=limit, at_hand=session_id, **self._within(scope))
 
     async def turns(self, first: int, last: int) -> list[Turn]:
         session_id = self.session_id
@@ -66,7 +66,7 @@ class ArchiveRecall:
         from loom.state.revisions import revising_passages, settles_something
 
         reading = Reading(revising_passages, settles_something)
-        return await self.store.find_revisions(hits, query, reading, **self._within(scope))
+        return await self.store.find_revisions(hits, query, reading, at_hand=self.session_id, **self._within(scope))
 
     async def nearest(self, query: str, scope: Scope) -> Sequence[str]:
         if self.session_id is None and scope == "session":

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from loom.archive.records import SearchHit, TurnKind, TurnStatus
+from loom.archive.references import named_references
 from loom.interchange.export import write_private
 from loom.interchange.markdown import escaped, fenced, quoted
 from loom.text import plural, show, show_line
@@ -37,7 +38,8 @@ def hits_page(query: str, hits: Sequence[SearchHit], when: datetime) -> Iterator
         who = f"tool {hit.tool_name}" if hit.tool_name else hit.role
         yield f"\n## {hit.session_reference} T{hit.turn_number} {escaped(show_line(who))}{ending}\n\n"
         title = escaped(show_line(hit.session_title, 200)) or "untitled"
-        yield f"{title}, {hit.created_at[:16].replace('T', ' ')} UTC\n\n"
+        also = f", also in {named_references(hit.also_in)}" if hit.also_in else ""
+        yield f"{title}, {hit.created_at[:16].replace('T', ' ')} UTC{also}\n\n"
         content = show(hit.content)
         plain = hit.kind in (TurnKind.TOOL_CALL, TurnKind.TOOL_RESULT, TurnKind.THINKING)
         yield (fenced(content) if plain else quoted(content)) + "\n"

@@ -116,7 +116,7 @@ class Recall:
             raise ToolFailure("Turns, limit and offset count from 0 upwards.")
         match action:
             case "search":
-                return await self._search(storable(query).strip(), scope, limit or USUAL)
+                return await self._search(storable(query).replace("\0", " ").strip(), scope, limit or USUAL)
             case "range":
                 return await self._range(start_turn, end_turn, offset, limit)
             case "tool_calls":
@@ -128,26 +128,32 @@ class Recall:
     async def _search(self, query: str, scope: Scope, limit: int) -> ToolOutcome:
         if not query:
             raise ToolFailure("search needs a query.", 'Give words, a name or a "phrase" that was said.')
-        asked, scope = scope, scope if _WIDTH.get(scope, 0) <= _WIDTH[self._widest] else self._widest
+        if scope not in _WIDTH:
+            raise ToolFailure(f"There is no scope {scope!r}.", "Use session, workspace or all.")
+        asked, scope = scope, scope if _WIDTH[scope] <= _WIDTH[self._widest] else self._widest
         notes = [] if asked == scope else [f"scope={asked} is not allowed here; searched {_PLACES[scope]}."]
         page = await self._source.search(query, scope, min(limit, 50))
         hits = page.hits
+        if page.fault:
+            notes.append(storable(page.fault))
         if page.waiting_turns:
             notes.append(f"{page.waiting_turns:,} older turns are still being indexed and were not searched.")
         if not hits:
-            return await self._nothing_found(query, scope, notes)
+            return await self._nothing_found(query, scope, page, notes)
         turns = await self._around(hits, await self._source.revisions(hits, query, scope))
         notes.insert(0, f"{len(hits)} match{'' if len(hits) == 1 else 'es'} in {_PLACES[scope]}, best first.")
         return await self._answer(turns, notes, {"matches": len(hits)})
 
-    async def _nothing_found(self, query: str, scope: Scope, notes: list[str]) -> ToolOutcome:
+    async def _nothing_found(self, query: str, scope: Scope, page: SearchPage, notes: list[str]) -> ToolOutcome:
         count = await self._source.turn_count()
         where = f"{_PLACES[scope]} ({count:,} turns)" if scope == "session" else _PLACES[scope]
         searched = (
             f"Nothing in {where} matches {short(query)}; messages, tool names, arguments and outputs were searched."
         )
         advice = "Try other or fewer words, part of a name, or tool_calls."
-        if near := await self._source.nearest(query, scope):
+        if page.obstacles:
+            advice = " ".join(map(storable, page.obstacles))
+        elif near := await self._source.nearest(query, scope):
             advice = f"Spelt nearly like it, and there: {', '.join(map(short, near))}. {advice}"
         wider = [name for name in ("workspace", "all") if _WIDTH[scope] < _WIDTH[name] <= _WIDTH[self._widest]]
         if wider:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from loom.archive.records import Revision, SearchHit, Turn, TurnKind
+from loom.archive.references import named_references
 from loom.text import storable
 from loom.tools.recall_text import Recalled, made_head, recalled
 
@@ -18,7 +19,7 @@ def matching(turn: Turn, hit: SearchHit, rank: int, arguments: Mapping[str, Any]
     text = whole.text if hit.content in ("", whole.text) else storable(hit.content)
     return Recalled(
         turn.turn_number,
-        f"{whole.head} match {rank}",
+        f"{whole.head} match {rank}{_also_in(hit)}",
         text,
         match=_where(text, hit),
         rank=rank,
@@ -32,7 +33,7 @@ def from_elsewhere(hit: SearchHit, rank: int) -> Recalled:
     text = storable(hit.content)
     return Recalled(
         hit.turn_number,
-        f"{head} match {rank}",
+        f"{head} match {rank}{_also_in(hit)}",
         text,
         match=_where(text, hit),
         rank=rank,
@@ -52,6 +53,10 @@ def revised(turn: Recalled, hit: SearchHit, revision: Revision | None) -> Recall
         head=f"{turn.head}; see also T{revision.turn_number}{where}: later decision on the same subject",
         note=f"[T{revision.turn_number}{where}, {when}: {short(revision.passage, 200)}]",
     )
+
+
+def _also_in(hit: SearchHit) -> str:
+    return f"; also in {named_references(hit.also_in)}" if hit.also_in else ""
 
 
 def _title(hit: SearchHit) -> str:

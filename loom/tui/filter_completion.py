@@ -17,7 +17,7 @@ _TITLES = 60
 
 FILTERS = {
     "role": "whose turn: user, assistant, tool, system",
-    "tool": "the results of a tool",
+    "tool": "what a tool was asked and gave back",
     "file": "turns that speak of a file",
     "before": "older than a day",
     "after": "since a day",
@@ -150,15 +150,11 @@ class Asked:
     """It says which session it is about."""
     only_filters: bool
     """It has no words: whatever passes is meant."""
-    wrong_date: str | None
-    """The first `before:` or `after:` whose value is no date, as typed."""
 
 
-def asked_by(query: str, now: datetime) -> Asked:
+def asked_by(query: str) -> Asked:
     """What a query asks for beside its words."""
     from loom.archive.search.query import parse  # all of search: not needed to paint
 
-    parsed, means = parse(query), _meaning(now.astimezone())
-    dates = (("before", parsed.filters.before), ("after", parsed.filters.after))
-    wrong = next((f"{name}:{value}" for name, value in dates if value is not None and not means(value)), None)
-    return Asked(parsed.filters.session is not None, parsed.is_empty, wrong)
+    parsed = parse(query)
+    return Asked(parsed.filters.session is not None, parsed.is_empty)

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, TypedDict
 
-from loom.archive.records import Role, SearchPage, Session, Turn
+from loom.archive.records import Role, SearchHit, SearchPage, Session, Turn
+
+
+class Within(TypedDict):
+    """How a reader is told where to look."""
+
+    session_id: str | None
+    workspace: str | None
 
 
 class SessionReader(Protocol):
@@ -32,12 +39,14 @@ class SearchReader(Protocol):
         *,
         session_id: str | None = None,
         workspace: str | None = None,
+        at_hand: str | None = None,
         limit: int = 20,
         roles: Sequence[Role] | None = None,
         tools: Sequence[str] | None = None,
         after: str | None = None,
     ) -> SearchPage:
-        """Ranked; of one session, one workspace or everything. `after` is an ISO 8601 time in UTC."""
+        """Ranked; of one session, one workspace or everything. Of a turn that forks have in common the one of the
+        session `at_hand` is given. `after` is an ISO 8601 time in UTC."""
 
     async def find_tools(self, *, session_id: str | None = None, workspace: str | None = None) -> tuple[str, ...]:
         """The tools that have results there, those used most first."""
@@ -57,3 +66,9 @@ class SearchReader(Protocol):
 
     async def get_range(self, session_id: str, first: int, last: int) -> list[Turn]:
         """Turns `first` to `last`, both included, ascending; fewer where there are fewer."""
+
+
+async def still_there(reader: SearchReader, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
+    """The hits without those that were purged since they were found: they must not come back in a file."""
+    turns = [await reader.get_range(hit.session_id, hit.turn_number, hit.turn_number) for hit in hits]
+    return tuple(hit for hit, found in zip(hits, turns, strict=True) if found)

@@ -13,9 +13,8 @@ from loom.tui.widgets.facet_bar import Facets, Scope
 def outcome(query: str, asked: Asked, facets: Facets, page: SearchPage, near: Sequence[str], *, can_widen: bool) -> str:
     """Nothing when all is well; else what was not searched or not understood, what was searched in vain, words that are
     spelt `near`ly like it, and how to search wider. Safe to draw."""
-    if asked.wrong_date is not None:
-        wrong = show_line(asked.wrong_date, 40)
-        return f"{wrong} is no date and was ignored: today, 7d, 2w, 12h, 2026-01 and 2026-01-31 are."
+    if page.fault:
+        return show_line(page.fault, 300)
     waiting = f"{page.waiting_turns:,} older turns are still being indexed and were not searched."
     said = [waiting] if page.waiting_turns else []
     if page.hits:
@@ -23,6 +22,7 @@ def outcome(query: str, asked: Asked, facets: Facets, page: SearchPage, near: Se
     where = "the session that it names" if asked.names_session else facets.words()
     turns = plural(page.searched_turns, "turn")
     said.insert(0, f"Nothing found for “{show_line(query, 80)}” in {turns} of {where}.")
+    said += [show_line(obstacle, 300) for obstacle in page.obstacles]
     if near:
         said.append(f"Nearly so: {', '.join(show_line(word, 40) for word in near)}.")
     if facets.is_limited:

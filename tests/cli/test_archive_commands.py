@@ -135,6 +135,22 @@ def test_the_archive_of_a_newer_loom_is_read(
     assert "It is only read." in done.stderr
 
 
+def test_the_requests_of_a_newer_looms_archive_are_read_too(newer_home: Path, tmp_path: Path) -> None:
+    done = loom("context", "0", "-w", str(tmp_path), home=newer_home)
+    assert done.returncode == 2
+    assert "It is only read." in done.stderr and "No request has been sent in session" in done.stderr
+
+
+def test_where_there_is_no_session_a_line_says_so(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    done = loom("sessions", "-w", str(tmp_path / "elsewhere"), home=home)
+    assert (done.returncode, done.stdout) == (0, "")
+    path = tmp_path / "elsewhere"
+    assert done.stderr == f"loom: there is no session of {path} yet; --all lists those of every workspace\n"
+    done = loom("sessions", "--all", "--json", home=tmp_path / "empty")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "loom: there is no session yet\n")
+
+
 @pytest.mark.parametrize("command", [("cowork", "-p", "hello"), ("purge", "0", "--yes")])
 def test_the_archive_of_a_newer_loom_is_not_written(newer_home: Path, tmp_path: Path, command: tuple[str, ...]) -> None:
     done = loom(*command, "-w", str(tmp_path), home=newer_home)

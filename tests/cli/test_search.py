@@ -62,13 +62,20 @@ def test_filters_quotes_and_a_minus_narrow_it(home: Path) -> None:
     assert len(found(home, "kangaroo after:2026-03 before:2026-04")) == 2
     assert len(found(home, "kangaroo -plan")) == 1
     assert len(found(home, "--", '-plan "another kangaroo"')) == 1
-    assert len(found(home, "kangaroo session:third", "--all")) == 1
+    assert len(found(home, "kangaroo session:third")) == 1
+    assert len(found(home, "wombat tool:read")) == 2
 
 
 def test_nothing_found_is_exit_code_1_and_a_line_on_stderr(home: Path) -> None:
     done = search(home, "aardvark")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "loom: nothing found in 4 turns\n"
+    assert done.stderr == "loom: nothing found in 4 turns. --all searches every workspace.\n"
+    assert "Spelt nearly so, and there: wombat. --all" in search(home, "wombet").stderr
+    done = search(home, "kangaroo tool:write_file")
+    assert (done.returncode, done.stdout) == (1, "")
+    said = "loom: nothing found in 4 turns. No turn there passes tool:write_file. Try tool:read_file."
+    assert done.stderr == f"{said} --all searches every workspace.\n"
+    assert search(home, "kangaroo tool:write_file", "--all").stderr == f"{said.replace('4', '6')}\n"
     assert loom("search", "x", "-w", str(home.parent), home=home.parent / "empty").returncode == 1
 
 
@@ -109,8 +116,31 @@ def test_no_query_is_too_strange(home: Path, query: str) -> None:
 
 def test_a_pipe_gets_no_control_character_and_whole_lines(home: Path) -> None:
     done = search(home, "kangaroo plan", "--limit", "1")
-    assert re.match(r"\w{4,} T1 user 2026-03-10T09:00\n    the kangaroo plan", done.stdout)
+    assert re.match(r"\w{4,} T1 user 2026-03-10 \d\d:00 [+-]\d\d:\d\d\n    the kangaroo plan", done.stdout)
     assert not set(done.stdout) & {"\x1b", "\x07"}
+
+
+def test_times_are_the_readers_own_and_say_so_and_utc_in_json(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kathmandu")
+    assert " 2026-03-10 14:45 +05:45\n" in search(home, "kangaroo plan", "--limit", "1").stdout
+    (line,) = search(home, "kangaroo plan", "--limit", "1", "--json").stdout.splitlines()
+    assert json.loads(line)["created_at"] == "2026-03-10T09:00:00.000000Z"
+    listed = loom("sessions", "-w", str(home.parent / "here"), home=home).stdout.splitlines()
+    assert len(listed) == 2 and all(" +05:45  " in line for line in listed)
+
+
+async def test_what_a_fork_copied_is_printed_once_with_where_else_it_is(home: Path) -> None:
+    store = await ConversationStore.open(home / "archive.db")
+    (first,) = [s for s in await store.list_sessions() if s.title == "first"]
+    fork = await store.get_session(await store.fork_session(first.id))
+    await store.close()
+    assert fork is not None
+    done = search(home, "kangaroo plan bell", "--limit", "1")
+    assert done.stdout.splitlines()[0].startswith(f"{first.reference} T1 user ")
+    assert done.stdout.splitlines()[0].endswith(f", also in {fork.reference}")
+    assert len(found(home, "kangaroo")) == 2
+    (line,) = search(home, "kangaroo plan bell", "--limit", "1", "--json").stdout.splitlines()
+    assert json.loads(line)["also_in"] == [fork.reference]
 
 
 @pytest.mark.parametrize("columns", [24, 200])

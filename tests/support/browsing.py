@@ -115,13 +115,21 @@ class Fixed:
         *,
         session_id: str | None = None,
         workspace: str | None = None,
+        at_hand: str | None = None,
         limit: int = 20,
         roles: Sequence[Role] | None = None,
         tools: Sequence[str] | None = None,
         after: str | None = None,
     ) -> SearchPage:
         page = await self.store.search(
-            query, session_id=session_id, workspace=workspace, limit=limit, roles=roles, tools=tools, after=after
+            query,
+            session_id=session_id,
+            workspace=workspace,
+            at_hand=at_hand,
+            limit=limit,
+            roles=roles,
+            tools=tools,
+            after=after,
         )
         hits = tuple(
             replace(hit, session_reference=self.made[hit.session_id][0]) if hit.session_id in self.made else hit

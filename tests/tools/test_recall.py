@@ -109,6 +109,22 @@ async def test_a_tool_turn_is_headed_by_its_call(talk: Talk) -> None:
     assert "\n  1\tdef login():" in content
 
 
+async def test_of_what_a_fork_copied_its_own_turn_is_recalled(talk: Talk) -> None:
+    for text in ("one", "We use JWT refresh tokens", "three"):
+        await talk.user(text)
+    first = await talk.store.get_session(talk.session)
+    assert first is not None
+    wide = Settings(recall_scope="all")
+    fork = await talk.store.get_session(await talk.store.fork_session(first.id))
+    assert fork is not None
+    content = await talk.recall("search", query="JWT", scope="workspace", settings=wide)
+    assert f"[Turn 2] user: (2026-01-15 14:30) match 1; also in {fork.reference}\n" in content
+    talk.session = fork.id
+    content = await talk.recall("search", query="JWT", scope="all", settings=wide)
+    assert f"[Turn 2] user: (2026-01-15 14:30) match 1; also in {first.reference}\n" in content
+    assert "1 match in all sessions" in content
+
+
 async def test_recalled_text_cannot_pass_for_another_turn(talk: Talk) -> None:
     await talk.user("needle\n[Turn 99] user: (now)\u2028[Turn 98] user:\r[Turn 97] user:\x0b[Turn 96]")
     content = await talk.recall("search", query="needle")
@@ -274,6 +290,24 @@ async def test_nothing_found_names_words_that_are_spelt_nearly_alike(talk: Talk)
     assert "Spelt nearly like it, and there: “reykjavik”." in content
     assert "“happiest”" in await talk.recall("search", query="happyer")
     assert "Spelt" not in await talk.recall("search", query="zzyzx")
+
+
+async def test_what_is_no_query_and_no_scope_is_refused(talk: Talk) -> None:
+    await talk.user("hello")
+    for query in ("", " \n", "\0"):
+        with pytest.raises(ToolFailure, match="needs a query"):
+            await talk.recall("search", query=query)
+    with pytest.raises(ToolFailure, match="There is no scope 'galaxy'"):
+        await talk.recall("search", query="hello", scope="galaxy")
+
+
+async def test_nothing_found_names_the_filter_that_left_nothing(talk: Talk) -> None:
+    await talk.user("Build it.")
+    await talk.tool("shell_execute", "error E0433", command="make")
+    content = await talk.recall("search", query="E0433 tool:bash")
+    assert "No turn there passes tool:bash. Try tool:shell_execute." in content
+    content = await talk.recall("search", query="E0433 role:person")
+    assert "match 1" in content and "There is no role person. role: takes user" in content
 
 
 async def test_words_of_other_sessions_are_not_given_away(talk: Talk) -> None:

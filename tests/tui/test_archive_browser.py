@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -93,6 +94,22 @@ async def test_turns_that_hold_the_words_come_before_what_is_only_related(shelf:
         await until(pilot, lambda: len(found(screen)) > 5)
         marks = [bool(item.highlights) for item in screen.query_one(HitList).items if isinstance(item, SearchHit)]
         assert marks == sorted(marks, reverse=True) and any(marks) and not all(marks)
+
+
+async def test_what_a_fork_copied_stands_in_the_session_at_hand_and_says_where_else(shelf: Fixed) -> None:
+    first = id_of(shelf, "a1b2")
+    fork = await shelf.store.get_session(await shelf.store.fork_session(first, 4))
+    assert fork is not None
+    for at_hand, other in ((first, fork.reference), (fork.id, "a1b2")):
+        shelf.made = {first: ("a1b2", NOW)} if at_hand == first else {}
+        screen = ArchiveScreen(shelf, session_id=at_hand, workspace=HERE, scope=Scope.WORKSPACE, query="refreshToken")
+        async with alone(screen).run_test() as pilot:
+            rows = screen.query_one(HitList)
+            await until(pilot, lambda rows=rows: rows.hit is not None)  # type: ignore[misc]
+            hit = rows.hit
+            assert hit is not None and (hit.session_id, hit.turn_number) == (at_hand, 4)
+            if at_hand == first:
+                assert f"also in {other}" in rows.draw_row(hit, 60)[0].plain
 
 
 async def test_the_turn_stands_beside_it_with_its_neighbours(shelf: Fixed) -> None:
@@ -207,6 +224,39 @@ async def test_nothing_found_says_what_was_searched(shelf: Fixed) -> None:
         await until(pilot, lambda: "Nothing found for “zebra crossing” in 6 turns of this session" in said(screen))
 
 
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("timeout tool:grep ", "No turn there passes tool:grep. Try tool:search_text."),
+        ("role:person timeout", "There is no role person."),
+        ("timeout session:k3f0 ", "No turn there passes session:k3f0."),
+    ],
+)
+async def test_a_filter_that_is_to_blame_is_named(shelf: Fixed, query: str, words: str) -> None:
+    screen = browser(shelf, query=query)
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: words in said(screen))
+
+
+async def test_a_search_that_ends_while_the_screen_goes_does_no_harm(
+    shelf: Fixed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asyncio.Event()
+    real = shelf.search
+
+    async def search(query: str, **options: Any) -> SearchPage:
+        page = await real(query, **options)
+        asked.set()
+        while screen.query(HitList):
+            await asyncio.sleep(0)
+        return page
+
+    monkeypatch.setattr(shelf, "search", search)
+    screen = browser(shelf, query="timeout")
+    async with alone(screen).run_test():
+        await asked.wait()
+
+
 async def test_a_later_search_replaces_a_slower_earlier_one(shelf: Fixed, monkeypatch: pytest.MonkeyPatch) -> None:
     first_is_out, go_on = asyncio.Event(), asyncio.Event()
     real = shelf.search
@@ -255,6 +305,66 @@ async def test_enter_means_the_first_hit_of_what_stands_in_the_box(
         await until(pilot, lambda: app.left)
         best = (await real("timeout build", workspace=HERE)).hits[0]
     assert app.result == JumpTo(best.session_id, best.turn_number)
+
+
+async def test_a_burst_of_keys_goes_where_it_was_meant_to(shelf: Fixed) -> None:
+    screen = browser(shelf)
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: screen.is_mounted and screen.query("#query"))
+        for key in (*"refreshToken", "down", "p"):
+            # All of them are there before the first is looked at, as when a slow machine catches up.
+            app.post_message(Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: app.left)
+    assert app.result == PinTurn(id_of(shelf, "a1b2"), 4)
+
+
+@pytest.mark.parametrize(("key", "kind"), [("p", PinTurn), ("f", ForkAt), ("enter", JumpTo)])
+async def test_keys_pressed_while_it_searches_are_meant_for_the_first_hit(
+    shelf: Fixed, monkeypatch: pytest.MonkeyPatch, key: str, kind: type
+) -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+    real = shelf.search
+
+    async def search(query: str, **options: Any) -> SearchPage:
+        asked.set()
+        await go_on.wait()
+        return await real(query, **options)
+
+    monkeypatch.setattr(shelf, "search", search)
+    screen = browser(shelf, query="refreshToken")
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await asked.wait()
+        await pilot.press("down", key)
+        assert not app.left and screen.query_one("#query", Input).value == "refreshToken"
+        go_on.set()
+        await until(pilot, lambda: app.left)
+    assert app.result == kind(id_of(shelf, "a1b2"), 4)
+
+
+async def test_down_to_hits_that_never_come_leads_back_to_the_query(
+    shelf: Fixed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+    real = shelf.search
+
+    async def search(query: str, **options: Any) -> SearchPage:
+        asked.set()
+        await go_on.wait()
+        return await real(query, **options)
+
+    monkeypatch.setattr(shelf, "search", search)
+    screen = browser(shelf, query="zebra crossing")
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await asked.wait()
+        await pilot.press("down", "p", "e", "y", "f", "v", "enter")
+        go_on.set()
+        await until(pilot, lambda: "Nothing found" in said(screen) and isinstance(screen.focused, Input))
+        await pilot.press("down", "s")
+        assert screen.query_one("#query", Input).value == "zebra crossings"
+        assert not app.left and not app.messages
 
 
 async def test_typing_after_enter_takes_the_jump_back(shelf: Fixed, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from loom.tui.choices import JumpTo
-from loom.tui.filter_completion import Typed, asked_by, typed_at
+from loom.tui.filter_completion import Typed, typed_at
 from loom.tui.screens.archive import ArchiveScreen
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.facet_bar import Scope
@@ -47,12 +47,6 @@ def test_what_is_being_typed(text: str, typed: Typed | None) -> None:
 def test_in_the_middle_of_a_word_nothing_is_completed() -> None:
     assert typed_at("roller", 2) is None
     assert typed_at("ro x", 2) == Typed(0, None, "ro")
-
-
-def test_dates_that_are_none_are_named() -> None:
-    assert asked_by("after:7d before:2026-01-31 before:noon", NOW).wrong_date == "before:noon"
-    assert asked_by("after:soonish x", NOW).wrong_date == "after:soonish"
-    assert asked_by("after:2w timeout", NOW).wrong_date is None
 
 
 @pytest.fixture

@@ -65,6 +65,7 @@ class SearchEngine:
         *,
         session_id: str | None = None,
         workspace: Workspace | None = None,
+        at_hand: str | None = None,
         limit: int = 10,
         roles: Sequence[str] | None = None,
         tools: Sequence[str] | None = None,
@@ -73,6 +74,7 @@ class SearchEngine:
     ) -> SearchPage:
         """The turns that match best, best first: of one session, of a workspace's sessions, or of all.
 
+        A turn that forks have in common is found once: in the session `at_hand`, or where it was stored first.
         Any text is a query. `before` and `after` are dates as the filters of the same names take them. A turn is
         found from the moment its append returned. Cancelling the caller ends the search in its thread as well.
         Raises ArchiveError if the archive cannot be opened, sqlite3.Error if it cannot be read.
@@ -81,6 +83,7 @@ class SearchEngine:
             query=query,
             session_id=session_id,
             workspace=workspace,
+            at_hand=at_hand,
             limit=limit,
             roles=tuple(roles or ()),
             tools=tuple(tools or ()),

@@ -1,17 +1,17 @@
-"""What a person who typed a query should be told before it is searched for."""
+"""What a person who typed a query should be told of its filters: which of them means nothing."""
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 
 from loom.archive.search.dates import date_bound
 from loom.archive.search.marks import ROLES
-from loom.archive.search.query import FILTERS
+from loom.archive.search.query import MAX_QUERY, TypedFilter, typed_filters
 from loom.errors import LoomError
+from loom.text import show_line
 
-_FILTER = re.compile(r'"[^"\n]*"|(?:(?<=\s)|^)(' + "|".join(FILTERS) + r'):(?:"([^"]*)"|(\S+))', re.IGNORECASE)
-"""A filter, or what is quoted: in there nothing is one."""
+_MOST = 60
+"""Characters of a value that are said again."""
 
 
 class QueryFault(LoomError):
@@ -19,22 +19,34 @@ class QueryFault(LoomError):
 
 
 def check_query(text: str) -> None:
-    """Raises QueryFault for the first filter whose value means nothing. A search itself takes any text: there such a
-    filter is looked for as a word."""
-    now = datetime.now().astimezone()
-    for match in _FILTER.finditer(text):
-        if match[1] is None:
-            continue
-        name = match[1].lower()
-        value = (match[2] if match[2] is not None else match[3]).strip()
-        if not value:
-            raise QueryFault(
-                f"{name}: has no value.", f"Give one between the quotes, or quote all to look for `{name}:`."
-            )
-        if name == "role" and not set(value.lower().split(",")) <= set(ROLES):
-            raise QueryFault(f"There is no role {value}.", f"role: takes {', '.join(ROLES)}, or some with commas.")
-        if name in ("before", "after") and date_bound(value, now) is None:
-            raise QueryFault(
-                f"{name}:{value} is no date.",
-                "Give one as 2026, 2026-03, 2026-03-10, 2026-03-10T15:00, today, yesterday, 12h, 3d, 2w, 6m or 1y.",
-            )
+    """Raises QueryFault for the first filter whose value means nothing. A search itself takes any text: see
+    `find_fault`."""
+    fault = find_fault(text, datetime.now().astimezone())
+    if fault is not None:
+        raise fault
+
+
+def find_fault(text: str, now: datetime) -> QueryFault | None:
+    """What is wrong with the first filter whose value means nothing. A search ignores such a date, and takes any
+    other such filter for words."""
+    faults = (_fault_of(typed, now) for typed in typed_filters(text[:MAX_QUERY]))
+    return next((fault for fault in faults if fault is not None), None)
+
+
+def is_sound(typed: TypedFilter, now: datetime) -> bool:
+    """Whether the value of a filter is one that it can have."""
+    return _fault_of(typed, now) is None
+
+
+def _fault_of(typed: TypedFilter, now: datetime) -> QueryFault | None:
+    name, value = typed.name, show_line(typed.value, _MOST)
+    if not value:
+        return QueryFault(f"{name}: has no value.", f"Give one between the quotes, or quote all to look for `{name}:`.")
+    if name == "role" and not set(typed.value.lower().split(",")) <= set(ROLES):
+        return QueryFault(f"There is no role {value}.", f"role: takes {', '.join(ROLES)}, or some with commas.")
+    if name in ("before", "after") and date_bound(typed.value, now) is None:
+        return QueryFault(
+            f"{name}:{value} is no date.",
+            "Give one as 2026, 2026-03, 2026-03-10, 2026-03-10T15:00, today, yesterday, 12h, 3d, 2w, 6m or 1y.",
+        )
+    return None

@@ -13,9 +13,11 @@ from loom.archive.records import SearchHit, SearchPage, TurnKind, TurnStatus
 from loom.archive.search.cues import cues_of
 from loom.archive.search.document import COLUMNS, TurnRow, turn_of
 from loom.archive.search.evidence import Evidence, gather
+from loom.archive.search.faults import find_fault
 from loom.archive.search.filters import Filter, filter_of
 from loom.archive.search.marks import reacts
 from loom.archive.search.meaning import Meaning
+from loom.archive.search.obstacles import obstacles
 from loom.archive.search.pool import pool_of
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, parse
@@ -24,6 +26,7 @@ from loom.archive.search.request import Request
 from loom.archive.search.scope import Scope
 from loom.archive.search.snippets import snippet_of
 from loom.archive.search.tail import TailCache, read_tail
+from loom.archive.search.values import Values
 from loom.archive.search.words import fold, words_of
 
 _ROW = f"SELECT {COLUMNS} FROM conversation_turns WHERE session_id = ? AND turn_number = ?"  # noqa: S608
@@ -52,8 +55,11 @@ def search(
     read."""
     begun = time.perf_counter()
     connection.execute("BEGIN")  # one snapshot: watermark, index and turns belong together
+    cache = cache or TailCache()
     try:
-        page = _search(connection, request, check, cache or TailCache(), use_index)
+        page = _search(connection, request, check, cache, use_index)
+        if not page.hits and request.limit > 0:
+            page = replace(page, obstacles=_obstacles(connection, request, check, cache, use_index))
     finally:
         if connection.in_transaction:
             connection.execute("COMMIT")
@@ -73,13 +79,24 @@ def _search(
         session_id=request.session_id,
         workspace=request.workspace,
         named=query.filters.session,
+        at_hand=request.at_hand,
         use_index=use_index,
     )
-    filtered = filter_of(query, request, datetime.now().astimezone())
+    now = datetime.now().astimezone()
     tail = read_tail(connection, scope, cache, check)
+    filtered = filter_of(query, request, now)
+    if filtered.tools:
+        filtered = replace(filtered, tools=Values(connection, scope, tail).tools_meant(filtered.tools))
     postings = Postings(connection, scope, tail, facets=filtered.terms(), excluded=query.excluded)
     check()
-    page = SearchPage(hits=(), searched_turns=postings.turns, waiting_turns=tail.left_out, elapsed_ms=0)
+    fault = find_fault(request.query, now)
+    page = SearchPage(
+        hits=(),
+        searched_turns=postings.turns,
+        waiting_turns=tail.left_out,
+        elapsed_ms=0,
+        fault=str(fault) if fault is not None else "",
+    )
     if not postings.turns or request.limit <= 0:
         return page
     reader = _Reader(connection, scope, check)
@@ -91,6 +108,19 @@ def _search(
         ranked = _ranked(query, evidence, postings, filtered, reader)
     check()
     return replace(page, hits=tuple(_hits(ranked, query, request.limit, reader, filtered)))
+
+
+def _obstacles(
+    connection: sqlite3.Connection,
+    request: Request,
+    check: Callable[[], None],
+    cache: TailCache,
+    use_index: bool,
+) -> tuple[str, ...]:
+    def finds(other: Request) -> bool:
+        return bool(_search(connection, other, check, cache, use_index).hits)
+
+    return obstacles(connection, request, cache=cache, finds=finds, now=datetime.now().astimezone())
 
 
 def _ranked(
@@ -195,4 +225,5 @@ class _Reader:
             content=text,
             snippet=snippet,
             highlights=highlights,
+            also_in=self._scope.also_in(place),
         )

@@ -55,9 +55,7 @@ _TERM = (
 )
 """As one text: handed over one by one, rows cost three times as much."""
 _MARKS = "SELECT place, at, characters, marks FROM search_marks WHERE place IN (SELECT value FROM json_each(?))"
-_NEWEST = (
-    "SELECT place, at, characters, marks FROM search_marks WHERE place >= ? AND place <= ? ORDER BY place DESC LIMIT ?"
-)
+_NEWEST = "SELECT place, at, characters, marks FROM search_marks WHERE place >= ? AND place <= ? ORDER BY place DESC"
 
 
 class Mark(NamedTuple):
@@ -222,13 +220,8 @@ class Postings:
         scope = self._scope
         if not scope.indexed:
             return found
-        left = limit
-        for first, last in scope.stretches:
-            rows = self._connection.execute(_NEWEST, (first, last, left)).fetchall()
-            found.update((row[0], Mark(*row[1:])) for row in rows)
-            left -= len(rows)
-            if left <= 0:
-                break
+        rows = chain.from_iterable(self._connection.execute(_NEWEST, ends) for ends in scope.stretches)
+        found.update((row[0], Mark(*row[1:])) for row in islice(rows, limit))
         return found
 
     def names_with(self, *fragments: str) -> list[str]:

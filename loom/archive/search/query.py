@@ -29,7 +29,11 @@ MAX_NAMES = 8
 FILTERS = ("role", "tool", "file", "before", "after", "session")
 """Every filter, in the order in which completion offers them."""
 
-_FILTER = re.compile(r"(?:(?<=\s)|^)(-?)(" + "|".join(FILTERS) + r'):(?:"([^"]*)"|(\S+))', re.IGNORECASE)
+_FILTER = re.compile(
+    r'"[^"\n]*"|(?:(?<=\s)|^)(?P<minus>-?)(?P<name>' + "|".join(FILTERS) + r'):(?:"(?P<quoted>[^"]*)"|(?P<bare>\S+))',
+    re.IGNORECASE,
+)
+"""A filter, or what is quoted: in there nothing is one."""
 _QUOTED = re.compile(r'"([^"\n]{1,400})"|“([^”\n]{1,400})”')
 _TICKED = re.compile(r"`([^`\n]{1,400})`")
 _EXCLUDED = re.compile(r"(?:(?<=\s)|^)-([^\W_][\w'’-]{1,63})(?=\s|$)")
@@ -47,6 +51,16 @@ class Filters:
     before: str | None = None
     after: str | None = None
     session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TypedFilter:
+    """A filter as it stands in a query, whether its value means something or not."""
+
+    name: str
+    value: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +108,12 @@ def parse(raw: str) -> Query:
     whole = " ".join(text.split())
     phrases = tuple(dict.fromkeys(_clean(a or b) for a, b in _QUOTED.findall(text)))
     excluded: tuple[str, ...] = ()
-    spoken = text
-    if _EXCLUDED.sub(" ", text).strip():
+    spoken = without_excluded(text)
+    if spoken != text:
         excluded = tuple(dict.fromkeys(key for word in _EXCLUDED.findall(text) for key in words_of(word)))
-        spoken = _EXCLUDED.sub(" ", text)
     passages = [_clean(part) for part in _TICKED.findall(text)]
-    if len(words_of(whole)) > 1 or not any(character.isalnum() for character in whole):
+    # What has no word at all is signs, or longer than any word that the index keeps.
+    if len(words_of(whole)) != 1:
         passages.append(_clean(whole))
     return Query(
         text=whole,
@@ -111,6 +125,21 @@ def parse(raw: str) -> Query:
         excluded=excluded,
         filters=filters,
     )
+
+
+def typed_filters(text: str) -> list[TypedFilter]:
+    """The filters of a query, in order. What is in quotation marks or has a minus is none."""
+    found = (match for match in _FILTER.finditer(text) if match["name"] and not match["minus"])
+    return [
+        TypedFilter(match["name"].lower(), (match["quoted"] or match["bare"] or "").strip(), *match.span())
+        for match in found
+    ]
+
+
+def without_excluded(text: str) -> str:
+    """A query without the words that a hit must not have; as it is where nothing else is asked for."""
+    rest = _EXCLUDED.sub(" ", text)
+    return rest if rest.strip() else text
 
 
 def _clean(text: str) -> str:
@@ -145,14 +174,13 @@ def _take_filters(text: str) -> tuple[Filters, str]:
     filters = Filters()
     kept: list[str] = []
     position = 0
-    for match in _FILTER.finditer(text):
-        value = (match[3] if match[3] is not None else match[4]).strip()
-        changed = None if match[1] or not value else _with(filters, match[2].lower(), value)
+    for typed in typed_filters(text):
+        changed = _with(filters, typed.name, typed.value) if typed.value else None
         if changed is None:
             continue
         filters = changed
-        kept.append(text[position : match.start()])
-        position = match.end()
+        kept.append(text[position : typed.start])
+        position = typed.end
     kept.append(text[position:])
     return filters, " ".join(kept)
 

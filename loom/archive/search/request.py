@@ -14,6 +14,8 @@ class Request:
     query: str
     session_id: str | None = None
     workspace: Workspace | None = None
+    at_hand: str | None = None
+    """The session that asks: of the turns that it has in common with others its own are found."""
     limit: int = 10
     roles: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()

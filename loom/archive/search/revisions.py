@@ -61,6 +61,7 @@ def revisions_of(
     *,
     session_id: str | None,
     workspace: Workspace | None,
+    at_hand: str | None = None,
 ) -> dict[tuple[str, int], Revision]:
     """The newest revision of each hit that has one, by the hit's session and turn.
 
@@ -68,7 +69,7 @@ def revisions_of(
     about the same, by the rare terms that it shares with the hit. Nothing is said rather than something wrong: a
     decision taken back in other words is not found.
     """
-    scope = Scope(connection, session_id=session_id, workspace=workspace, named=None)
+    scope = Scope(connection, session_id=session_id, workspace=workspace, named=None, at_hand=at_hand)
     postings = Postings(connection, scope, read_tail(connection, scope, cache))
     subject = _Subject(postings, frozenset(_terms(parse(query).text)))
     reader = _Messages(connection, scope, reading.takes_back)

@@ -6,10 +6,13 @@ Of everything there may be ten thousands of sessions: what is not asked for is n
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import ceil
 
+from loom.archive.search.copies import Copies
 from loom.archive.search.document import key_of, place_of, turn_of
 from loom.archive.search.index import watermark
 from loom.archive.search.leaping import Stretch
@@ -27,6 +30,12 @@ _AT_PATH = "workspace_path = :workspace"
 _HERE = f"({_AT_PATH} OR workspace_commit = :commit)"
 """As the list of sessions has it: another checkout of the same history is the same workspace."""
 _LINE = "SELECT id, reference, title FROM search_sessions JOIN cowork_sessions ON id = session_id WHERE key = ?"
+_NEWEST = "SELECT id, reference, title FROM cowork_sessions WHERE {} ORDER BY last_active_at DESC LIMIT :limit"
+_END = (
+    "SELECT {}(created_at) FROM conversation_turns"
+    " WHERE (session_id, turn_number) IN (SELECT id, {} FROM cowork_sessions WHERE {})"
+)
+_SIZE = "SELECT key, turns, characters FROM search_sessions WHERE key = ?"
 _TOTAL = "SELECT coalesce(max(key), 0), coalesce(sum(turns), 0), coalesce(sum(characters), 0) FROM search_sessions"
 
 
@@ -53,11 +62,17 @@ class Scope:
         session_id: str | None,
         workspace: Workspace | None,
         named: str | None,
+        at_hand: str | None = None,
         use_index: bool = True,
     ) -> None:
+        """`at_hand` is the session that asks: of the turns that it has in common with others its own are meant."""
         self._connection = connection
         place = workspace or Workspace("", None)
-        self._bound = {"session": session_id, "workspace": workspace and place.path, "named": named}
+        self._bound: dict[str, str | None] = {
+            "session": session_id,
+            "workspace": None if workspace is None else place.path,
+            "named": named,
+        }
         given = {"session": "id = :session", "workspace": _HERE if place.commit else _AT_PATH, "named": _NAMED}
         conditions = [sql for name, sql in given.items() if self._bound[name] is not None]
         self._bound["commit"] = place.commit
@@ -69,12 +84,16 @@ class Scope:
         self.watermark = end or 0
         """Turns with a higher id are not in the index: all of them if there is none."""
         self.turns = self.characters = 0
-        """Of the index, in scope."""
+        """Of the index, in scope, each turn that forks have in common once."""
         self.stretches: tuple[Stretch, ...] = ()
-        """What the sessions, and nothing else, lie in, the newest first."""
+        """What the turns in scope, and nothing else, lie in, the newest first."""
         self._keys: dict[str, int | None] = {}
         self._lines: dict[int, SessionLine] = {}
         self._after: dict[int, int] = {}  # turns of a session and of those after it, by key; read when needed
+        self._copies: Copies | None = None
+        self._copied: dict[int, tuple[int, float]] = {}  # first turns that another session gives, and their share
+        if session_id is None:
+            self._find_copies(at_hand)
         if self.indexed:
             self._measure(everything=not conditions)
 
@@ -103,13 +122,53 @@ class Scope:
             self._lines[key] = SessionLine(*row)
         return self._lines[key]
 
+    def newest_sessions(self, limit: int) -> list[SessionLine]:
+        """The sessions in scope that were active last."""
+        rows = self._connection.execute(_NEWEST.format(self._condition), {**self._bound, "limit": limit})
+        return [SessionLine(*row) for row in rows]
+
+    def oldest_and_newest(self) -> tuple[str, str] | None:
+        """When the first turns of the sessions in scope begin and the last ones end; None without a turn."""
+        oldest, newest = (
+            self._connection.execute(_END.format(extreme, number, self._condition), self._bound).fetchone()[0]
+            for extreme, number in (("min", "1"), ("max", "turn_count"))
+        )
+        return None if oldest is None else (oldest, newest)
+
+    def also_in(self, place: int) -> tuple[str, ...]:
+        """The references of the other sessions in scope that have the turn at a place."""
+        if not self._copied or self._copies is None:
+            return ()
+        keys = map(self.key_of, self._copies.others(self.session_of(place).id, turn_of(place)))
+        return tuple(self._lines[key].reference for key in keys if key is not None)
+
+    def is_copy(self, place: int) -> bool:
+        """Whether another session in scope gives the turn at a place."""
+        known = self._copied.get(key_of(place))
+        return known is not None and turn_of(place) <= known[0]
+
     def turns_from(self, place: int) -> int:
         """About how many indexed turns stand at this place of the scope or after it."""
         if not self._after:
             sizes = self._sizes(self._condition)
             self._after = dict(zip((size[0] for size in sizes), _sums([size[1] for size in sizes]), strict=True))
         key = key_of(place)
-        return max(1, self._after.get(key, self.turns) - turn_of(place) + 1)
+        copied, _ = self._copied.get(key, (0, 0.0))
+        return max(1, self._after.get(key, self.turns) - turn_of(place) + copied + 1)
+
+    def _find_copies(self, at_hand: str | None) -> None:
+        copies = Copies(
+            self._connection,
+            self._condition,
+            self._bound,
+            is_in_scope=lambda session_id: self.key_of(session_id) is not None,
+            at_hand=at_hand,
+        )
+        self._copies = copies
+        keys = ((self.key_of(session_id), session_id) for session_id in copies.hidden)
+        self._copied = {
+            key: (copies.hidden[session_id], copies.share(session_id)) for key, session_id in keys if key is not None
+        }
 
     def _measure(self, *, everything: bool) -> None:
         sizes = self._sizes("is_active = 0" if everything else self._condition)
@@ -118,13 +177,40 @@ class Scope:
         if everything:
             last, turns, characters = self._connection.execute(_TOTAL).fetchone()
             self.turns, self.characters = turns - self.turns, characters - self.characters
+            self._leave_out_copies()
             runs = _between(keys, last)
         else:
             runs = _unbroken(keys)
-        self.stretches = tuple((place_of(first, 0), place_of(last + 1, 0) - 1) for first, last in reversed(runs))
+        self.stretches = tuple(self._without_copies(runs))
+
+    def _leave_out_copies(self) -> None:
+        """Of turns and characters, what has been counted of all sessions."""
+        for key in self._copied:
+            size = self._connection.execute(_SIZE, (key,)).fetchone() or (key, 0, 0)
+            _, turns, characters = self._left_of(size)
+            self.turns -= size[1] - turns
+            self.characters -= size[2] - characters
+
+    def _without_copies(self, runs: Sequence[tuple[int, int]]) -> Iterator[Stretch]:
+        """The places of runs of ascending keys, the newest first, without the turns that another session gives."""
+        copied = sorted(self._copied)
+        for first, last in reversed(runs):
+            end = place_of(last + 1, 0) - 1
+            for key in reversed(copied[bisect_left(copied, first) : bisect_right(copied, last)]):
+                yield place_of(key, self._copied[key][0] + 1), end
+                end = place_of(key, 0) - 1
+            if end >= place_of(first, 0):
+                yield place_of(first, 0), end
 
     def _sizes(self, condition: str) -> list[tuple[int, int, int]]:
-        return self._connection.execute(_SIZES.format(condition), self._bound).fetchall()
+        sizes = self._connection.execute(_SIZES.format(condition), self._bound).fetchall()
+        return [self._left_of(size) for size in sizes] if self._copied else sizes
+
+    def _left_of(self, size: tuple[int, int, int]) -> tuple[int, int, int]:
+        """Key, turns and characters of a session without what another gives; about, as not every turn is findable."""
+        key, turns, characters = size
+        _, share = self._copied.get(key, (0, 0.0))
+        return key, ceil(turns * (1 - share)), ceil(characters * (1 - share))
 
 
 def _sums(turns: list[int]) -> list[int]:

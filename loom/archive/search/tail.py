@@ -22,7 +22,7 @@ MAX_KEPT = 48 * 1024 * 1024
 _TERM_BYTES = 90
 """What a term in a set takes, on average, with its share of the set's table."""
 
-_WAITING = f"SELECT id, session_id FROM conversation_turns WHERE id > ? AND {FINDABLE}"  # noqa: S608
+_WAITING = f"SELECT id, session_id, turn_number FROM conversation_turns WHERE id > ? AND {FINDABLE}"  # noqa: S608
 _ROW = f"SELECT {COLUMNS} FROM conversation_turns WHERE id = ?"  # noqa: S608
 
 
@@ -101,7 +101,11 @@ def read_tail(
         sql, values = f"{sql} AND session_id = ?", (scope.watermark, scope.session_id)
     rows = connection.execute(f"{sql} ORDER BY id", values).fetchall()
     keys = {session_id: scope.key_of(session_id) for session_id in {row[1] for row in rows}}
-    waiting = [(row_id, key) for row_id, session_id in rows if (key := keys[session_id]) is not None]
+    waiting = [
+        (row_id, key)
+        for row_id, session_id, turn_number in rows
+        if (key := keys[session_id]) is not None and not scope.is_copy(place_of(key, turn_number))
+    ]
     cache.drop_until(scope.watermark)
 
     def read(row_id: int) -> Entry | None:

@@ -10,7 +10,7 @@ from loom.archive.search.document import turn_of
 from loom.archive.search.marks import tool_facet
 from loom.archive.search.postings import Postings
 from loom.archive.search.scope import Scope
-from loom.archive.search.tail import TailCache, read_tail
+from loom.archive.search.tail import Tail, TailCache, read_tail
 from loom.archive.search.words import fold
 from loom.archive.workspaces import Workspace
 
@@ -27,21 +27,66 @@ _PATH = re.compile(r"~?(?:[\w@+-][\w.@+-]*/|\.{1,2}/|/)*[\w.@+-]*[\w@+-]\.[a-z][
 _VERSION = re.compile(r"v?\d[\d.]*")
 
 
+class Values:
+    """What the filters of a query may be given within a scope; `tail` is what waits there for the index."""
+
+    def __init__(self, connection: sqlite3.Connection, scope: Scope, tail: Tail) -> None:
+        self._connection = connection
+        self._scope = scope
+        self._tail = tail
+        self.postings = Postings(connection, scope, tail)
+
+    def tools(self) -> tuple[str, ...]:
+        """The tools that were called, those used most first."""
+        counts = {name: len(self.postings.places("facets", tool_facet(name), MOST_COUNTED)) for name in self._known()}
+        return tuple(sorted((name for name in counts if counts[name]), key=lambda name: (-counts[name], name)))
+
+    def tools_meant(self, names: Iterable[str]) -> frozenset[str]:
+        """The tools that `tool:` with these names (as `one_term` gives them) means: the one of that name; where no
+        turn is of it, those with a word that begins so (`shell`: `shell_execute`)."""
+        meant: set[str] = set()
+        for name in names:
+            if name and not self.postings.places("facets", tool_facet(name), 1):
+                begins = re.compile(rf"(?<![^\W_]){re.escape(name)}")
+                meant.update(filter(begins.search, self._known()))
+            meant.add(name)
+        return frozenset(meant)
+
+    def files(self, fragment: str) -> list[str]:
+        """Paths that occur and have the fragment, those whose name begins with it first, then the ones that were
+        there last."""
+        wanted = fold(fragment)
+        names: Iterable[str]
+        if len(wanted) >= 3:
+            names = self.postings.names_with(wanted)
+        else:
+            rows = self._connection.execute(_NEWEST_NAMES, (MOST_NAMES,)) if self._scope.indexed else ()
+            names = dict.fromkeys([*sorted(self._tail.names()), *(row[0] for row in rows)])
+        newest: dict[str, int] = {}
+        for name in names:
+            if wanted in name and _PATH.fullmatch(name) and not _VERSION.fullmatch(name):
+                places = self.postings.places("names", name, 1)
+                if places:
+                    newest[name] = max(places)
+        return sorted(newest, key=lambda name: (not _begins(name, wanted), -turn_of(newest[name]), name))
+
+    def _known(self) -> set[str]:
+        """Tools that were called, in scope or not."""
+        start = tool_facet("")
+        facets = {facet for facet in self._tail.facets() if facet.startswith(start)}
+        if self._scope.indexed:
+            self._connection.execute(_VOCABULARY)
+            rows = self._connection.execute(_TOOLS, (start, f"{start}\U0010ffff", MOST_TOOLS))
+            facets.update(row[0] for row in rows)
+        return {facet.removeprefix(start) for facet in facets}
+
+
 def tools_in(
     connection: sqlite3.Connection, cache: TailCache, *, session_id: str | None, workspace: Workspace | None
 ) -> tuple[str, ...]:
     """The tools that were called in scope, those used most first; as the filter `tool:` takes them."""
     scope = Scope(connection, session_id=session_id, workspace=workspace, named=None)
-    tail = read_tail(connection, scope, cache)
-    postings = Postings(connection, scope, tail)
-    start = tool_facet("")
-    facets = {facet for facet in tail.facets() if facet.startswith(start)}
-    if scope.indexed:
-        connection.execute(_VOCABULARY)
-        facets.update(row[0] for row in connection.execute(_TOOLS, (start, f"{start}\U0010ffff", MOST_TOOLS)))
-    counts = {facet: len(postings.places("facets", facet, MOST_COUNTED)) for facet in facets}
-    used = sorted((facet for facet in facets if counts[facet]), key=lambda facet: (-counts[facet], facet))
-    return tuple(facet.removeprefix(start) for facet in used)
+    return Values(connection, scope, read_tail(connection, scope, cache)).tools()
 
 
 def files_in(
@@ -53,26 +98,9 @@ def files_in(
     workspace: Workspace | None,
     limit: int,
 ) -> tuple[str, ...]:
-    """Paths that occur in scope and have the fragment, those whose name begins with it first, then the ones that were
-    there last; as the filter `file:` takes them."""
+    """Paths that occur in scope and have the fragment, the likeliest first; as the filter `file:` takes them."""
     scope = Scope(connection, session_id=session_id, workspace=workspace, named=None)
-    tail = read_tail(connection, scope, cache)
-    postings = Postings(connection, scope, tail)
-    wanted = fold(fragment)
-    names: Iterable[str]
-    if len(wanted) >= 3:
-        names = postings.names_with(wanted)
-    else:
-        recent = [row[0] for row in connection.execute(_NEWEST_NAMES, (MOST_NAMES,))] if scope.indexed else []
-        names = dict.fromkeys([*sorted(tail.names()), *recent])
-    newest: dict[str, int] = {}
-    for name in names:
-        if wanted in name and _PATH.fullmatch(name) and not _VERSION.fullmatch(name):
-            places = postings.places("names", name, 1)
-            if places:
-                newest[name] = max(places)
-    order = sorted(newest, key=lambda name: (not _begins(name, wanted), -turn_of(newest[name]), name))
-    return tuple(order[:limit])
+    return tuple(Values(connection, scope, read_tail(connection, scope, cache)).files(fragment)[:limit])
 
 
 def _begins(path: str, fragment: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import ClassVar, TypedDict
+from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -23,7 +23,7 @@ from loom.text import plural, show_line
 from loom.tui.age import utc_now
 from loom.tui.choices import ArchiveResult, ForkAt, JumpTo, PinTurn
 from loom.tui.filter_completion import FILTERS, Choice, Typed, asked_by, choices_for
-from loom.tui.readers import SearchReader
+from loom.tui.readers import SearchReader, Within, still_there
 from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.help import HelpScreen, group_of_bindings
 from loom.tui.screens.turn_view import TurnViewScreen
@@ -46,13 +46,6 @@ WIDE = 100
 """Cells from which the turn stands beside the hits; below, it stands under them."""
 LOW = 20
 """Lines under which there is room for the hits alone; v shows the turn."""
-
-
-class Within(TypedDict):
-    """How a reader is told where to look."""
-
-    session_id: str | None
-    workspace: str | None
 
 
 class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
@@ -127,9 +120,12 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         self._facets = Facets(scope if scope in self._scopes else self._scopes[0])
         self._tools: set[str] = set()
         self._page: SearchPage | None = None
+        self._asked = ""
+        """What was searched for last, and …"""
         self._searching = False
-        """Whether what is listed is not yet for what the box holds."""
-        self._jump_next = False
+        """… whether what is listed is not yet for that."""
+        self._next: Callable[[], object] | None = None
+        """What was asked for while it was searched: done on the first hit."""
         self._on_hit = False
 
     def compose(self) -> ComposeResult:
@@ -159,7 +155,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
     def _ask(self) -> None:
         """Search for what the box holds now; whatever is still being searched is dropped."""
         query = self._text
-        self._searching, self._jump_next = len(query) >= SHORTEST_QUERY, False
+        self._asked, self._searching, self._next = query, len(query) >= SHORTEST_QUERY, None
         if not self._searching:
             self.workers.cancel_group(self, "search")
             self._show_page(None)
@@ -185,22 +181,27 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
     async def _search(self, query: str, facets: Facets) -> None:
         title = self.query_one(TitleLine)
         title.show(Content.styled("Archive", "bold"), Content.styled("searching…", "$foreground-muted"))
-        asked = asked_by(query, self._clock())
+        asked = asked_by(query)
         within = self._within(facets, everywhere=asked.names_session)
         try:
             page = await self._reader.search(
                 query,
+                at_hand=self._session_id,
                 limit=MOST_HITS,
                 roles=[facets.role] if facets.role is not None else None,
                 tools=[facets.tool] if facets.tool is not None else None,
                 after=facets.after(self._clock()),
                 **within,
             )
-            near = () if page.hits else await self._reader.nearest_words(query, **within)
+            # Where the filters are to blame, it is not for how the words are spelt.
+            spelt = page.hits or page.obstacles
+            near = () if spelt else await self._reader.nearest_words(query, **within)
         except LoomError as error:
-            self._searching = self._jump_next = False
+            self._searching, self._next = False, None
             self._show_page(None)
             self._say(str(error), error=True)
+            return
+        if self._is_going:
             return
         self._tools.update(hit.tool_name for hit in page.hits if hit.tool_name)
         self._searching = False
@@ -210,8 +211,10 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         writing = typed is not None and typed.name is not None
         can_widen = len(self._scopes) > 1
         self._say("" if writing else outcome(query, asked, facets, page, near, can_widen=can_widen))
-        if self._jump_next:
-            self._jump()
+        if not page.hits and isinstance(self.focused, HitList):
+            self.action_to_query()
+        if self._next is not None:
+            self._next()
 
     # --- completing the filters -------------------------------------------------------------------
 
@@ -226,13 +229,19 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         except LoomError as error:
             self._say(str(error), error=True)
             return
-        self.query_one(QueryBox).offer(typed, choices)
+        if not self._is_going:
+            self.query_one(QueryBox).offer(typed, choices)
 
     @on(CompletionPopup.Picked)
     def _picked(self, event: CompletionPopup.Picked) -> None:
         box = self.query_one(QueryBox)
         box.complete_with(event.entry)
         box.focus()
+
+    @property
+    def _is_going(self) -> bool:
+        """Whether the screen or the program is being left: what would be drawn on may be gone already."""
+        return not self.app.is_running or not self.query(HitList)
 
     def _show_page(self, page: SearchPage | None, *, mark_related: bool = True) -> None:
         self._page = page
@@ -270,6 +279,8 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
 
     @work(exclusive=True, group="preview")
     async def _preview(self, hit: SearchHit | None) -> None:
+        if self._is_going:
+            return
         preview = self.query_one(HitPreview)
         if hit is None:
             preview.show(None)
@@ -308,16 +319,24 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
             return True
         in_query = isinstance(self.focused, Input)
         if action in self._OF_A_HIT:
-            return not in_query and (action == "to_query" or self._hit is not None)
+            return not in_query and (action == "to_query" or self._searching or self._hit is not None)
         return in_query if action == "to_hits" else True
 
     def action_to_hits(self) -> None:
-        if self._hit is not None:
-            self.query_one(HitList).focus()
+        # Before they are found, too: the key that comes next is meant for the hits.
+        if self._hit is not None or self._searching or self._text != self._asked:
+            # Not by `focus`, which lets the next key pass to the query.
+            self.set_focus(self.query_one(HitList))
+
+    def _waits(self, action: Callable[[], object]) -> bool:
+        """Whether it is still being searched; the action is then done when that is over."""
+        if self._searching:
+            self._next = action
+        return self._searching
 
     @on(RowList.LeftAtTop)
     def action_to_query(self) -> None:
-        self.query_one("#query", Input).focus()
+        self.set_focus(self.query_one(QueryBox))
 
     @on(Facet.Pressed)
     def _pressed(self, event: Facet.Pressed) -> None:
@@ -330,45 +349,40 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
 
     @on(Input.Submitted, "#query")
     def _submitted(self) -> None:
-        # What is listed may still belong to what was typed before: the first hit of this query is meant.
-        if self._searching:
-            self._jump_next = True
-        else:
-            self._jump()
+        self._jump()
 
     @on(RowList.Chosen)
     def _jump(self) -> None:
-        if (hit := self._hit) is not None:
+        if not self._waits(self._jump) and (hit := self._hit) is not None:
             self.dismiss(JumpTo(hit.session_id, hit.turn_number))
 
     def action_pin(self) -> None:
-        if (hit := self._hit) is not None:
+        if not self._waits(self.action_pin) and (hit := self._hit) is not None:
             self.dismiss(PinTurn(hit.session_id, hit.turn_number))
 
     def action_fork(self) -> None:
-        if (hit := self._hit) is not None:
+        if not self._waits(self.action_fork) and (hit := self._hit) is not None:
             self.dismiss(ForkAt(hit.session_id, hit.turn_number))
 
     @work(exclusive=True, group="export")
     async def action_export(self) -> None:
-        if self._page is None:
+        if self._waits(self.action_export) or self._page is None:
             return
-        query, there = self._text, []
+        query = self._text
         try:
-            for hit in self._page.hits:
-                # What was purged since the search must not come back in a file.
-                if await self._reader.get_range(hit.session_id, hit.turn_number, hit.turn_number):
-                    there.append(hit)
+            there = await still_there(self._reader, self._page.hits)
         except LoomError as error:
             self._say(str(error), error=True)
             return
         if there:
-            self.post_message(self.ExportHits(query, tuple(there)))
+            self.post_message(self.ExportHits(query, there))
         else:
             self._say("None of these turns is in the archive any more.", error=True)
 
     @work(exclusive=True, group="copy")
     async def action_copy(self) -> None:
+        if self._waits(self.action_copy):
+            return
         if (hit := self._hit) is not None and (turn := await self._turn(hit)) is not None:
             text = turn_text(turn)
             self.app.copy_to_clipboard(text)
@@ -376,6 +390,8 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
 
     @work(exclusive=True, group="view")
     async def action_view(self) -> None:
+        if self._waits(self.action_view):
+            return
         if (hit := self._hit) is not None and (turn := await self._turn(hit)) is not None:
             self.app.push_screen(TurnViewScreen(self._reader, turn))
 

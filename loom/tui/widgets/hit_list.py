@@ -9,6 +9,7 @@ from datetime import datetime
 from textual.content import Content
 
 from loom.archive.records import SearchHit, TurnKind
+from loom.archive.references import named_references
 from loom.text import plural, show_line
 from loom.tui.age import age, utc_now
 from loom.tui.highlight import marked_line
@@ -74,6 +75,10 @@ class HitList(RowList[HitRow]):
         current = self.current
         return current if isinstance(current, SearchHit) else None
 
+    def action_choose(self) -> None:
+        # Without a hit, too: the first one may still be searched for.
+        self.post_message(self.Chosen(self, self._cursor))
+
     def selectable(self, item: HitRow) -> bool:
         return isinstance(item, SearchHit)
 
@@ -89,6 +94,8 @@ class HitList(RowList[HitRow]):
         who = Content.assemble((f" {turn_label(item.turn_number)}", "bold"), (f" {speaker(item)}", "$foreground-muted"))
         if self.mark_related and not item.highlights:
             who = who.append(Content.styled(" · related", "$foreground-muted italic"))
+        if item.also_in:
+            who = who.append(Content.styled(f" · also in {named_references(item.also_in, 1)}", "$foreground-muted"))
         when = Content.styled(age(item.created_at, self._clock()), "$foreground-muted")
         snippet = marked_line(item.snippet, item.highlights, max(8, width - 3))
         return [split_line(who, when, width), Content("   ").append(snippet)]

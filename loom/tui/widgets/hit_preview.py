@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from loom.archive.records import SearchHit, Turn
+from loom.archive.references import named_references
 from loom.text import plural, show_block
 from loom.tui.highlight import excerpt, marked, occurrences, words_of
 from loom.tui.turn_text import turn_heading, turn_text
@@ -20,6 +21,8 @@ AFTER_MATCH = 6_000
 """Characters of the turn that are drawn around the match; the whole is one key away."""
 NEIGHBOUR_CHARS = 500
 NEIGHBOUR_LINES = 6
+MOST_NAMED = 8
+"""Sessions that are named of those that have the turn, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ def preview_page(turns: Sequence[Turn], hit: SearchHit) -> PreviewPage:
         first = spans[0][0] if spans else 0
         start, end = excerpt(text, first, BEFORE_MATCH, AFTER_MATCH)
         lines.append(Content.styled(turn_heading(turn), "$text-primary bold reverse"))
+        if hit.also_in:
+            lines.append(Content.styled(f"also in {named_references(hit.also_in, MOST_NAMED)}", "$foreground-muted"))
         if start:
             lines.append(
                 Content.styled(f"… {plural(start, 'character')} before · v shows the whole turn", "$text-accent")

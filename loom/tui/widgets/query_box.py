@@ -85,6 +85,19 @@ class QueryBox(Input):
             self.post_message(self.Completing(typed))
 
     async def _on_key(self, event: Key) -> None:
+        focused = self.screen.focused
+        if focused is not None and focused is not self:
+            # It came here before the key in front of it had taken the focus on: it is meant for where that is now.
+            event.stop()
+            event.prevent_default()
+            focused.post_message(Key(event.key, event.character))
+            return
+        if event.key == "down" and not self._popup.is_open:
+            # At once: as a binding it would be the turn of the letters behind it first.
+            event.stop()
+            event.prevent_default()
+            await self.run_action("screen.to_hits")
+            return
         if self._popup.is_open and self._typed is not None and self._handle(event.key, self._typed):
             event.stop()
             event.prevent_default()
