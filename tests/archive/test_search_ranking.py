@@ -45,6 +45,20 @@ async def test_who_is_called_by_a_name_is_known_by_it(store: ConversationStore, 
     assert await first(store, session, "where was Melanie at pottery class?") == 6
 
 
+async def test_the_form_of_the_answer_is_not_what_is_asked_about(store: ConversationStore, session: str) -> None:
+    await tell(
+        store,
+        session,
+        ("user", "That was so kind of you, the kind thing to do.", "2024-03-01"),
+        ("user", "Nothing new here but rain.", "2024-03-02"),
+        ("user", "The bus was late for a long while, and the driver shouted at us.", "2024-03-03"),
+        ("user", "I made art with my sister: a big abstract mural of the harbour.", "2024-03-04"),
+        ("user", "We saw some more art in town.", "2024-03-05"),
+    )
+    found = [hit.turn_number for hit in await store.search_turns(session, "What kind of art do I make?")]
+    assert set(found[:2]) == {4, 5}
+
+
 async def test_a_date_in_the_question_picks_the_time(store: ConversationStore, session: str) -> None:
     await tell(
         store,
