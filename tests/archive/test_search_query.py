@@ -85,6 +85,23 @@ def test_stop_words_are_left_out_unless_there_is_nothing_else() -> None:
     assert [term.word for term in parse("who are you").terms] == ["who", "are", "you"]
 
 
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("What kind of art does she make?", ["art", "make"]),
+        ("How many different types of flour did he buy?", ["flour", "buy"]),
+        ("How many times did he swim?", ["swim"]),
+        ("In what ways would she likely help?", ["help"]),
+        ("What is something that the dog likes?", ["dog", "likes"]),
+        ("Was the kind word a type or a sort?", ["kind", "word", "type", "sort"]),
+        ("What kinds of?", ["kinds"]),
+        ("what kind of art", ["kind", "art"]),
+    ],
+)
+def test_what_a_question_says_of_the_form_of_its_answer_is_not_searched_for(question: str, words: list[str]) -> None:
+    assert [term.word for term in parse(question).terms] == words
+
+
 def test_filters_are_taken_out_of_the_words() -> None:
     query = parse('auth role:user tool:"read_file" before:2024-05 session:ab12 file:src/a.py')
     assert [term.word for term in query.terms] == ["auth"]

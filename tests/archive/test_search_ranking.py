@@ -6,6 +6,7 @@ import pytest
 
 from loom.archive import ConversationStore, NewTurn
 from loom.archive.records import Role
+from loom.archive.search.compounds import halves
 from loom.archive.search.marks import RULE_FACET, facets_of
 from loom.archive.search.related import related_to
 from loom.archive.search.stems import stem
@@ -43,6 +44,20 @@ async def test_who_is_called_by_a_name_is_known_by_it(store: ConversationStore, 
         ("assistant", "My pottery class was lovely.", "2024-03-01"),
     )
     assert await first(store, session, "where was Melanie at pottery class?") == 6
+
+
+async def test_the_form_of_the_answer_is_not_what_is_asked_about(store: ConversationStore, session: str) -> None:
+    await tell(
+        store,
+        session,
+        ("user", "That was so kind of you, the kind thing to do.", "2024-03-01"),
+        ("user", "Nothing new here but rain.", "2024-03-02"),
+        ("user", "The bus was late for a long while, and the driver shouted at us.", "2024-03-03"),
+        ("user", "I made art with my sister: a big abstract mural of the harbour.", "2024-03-04"),
+        ("user", "We saw some more art in town.", "2024-03-05"),
+    )
+    found = [hit.turn_number for hit in await store.search_turns(session, "What kind of art do I make?")]
+    assert set(found[:2]) == {4, 5}
 
 
 async def test_a_date_in_the_question_picks_the_time(store: ConversationStore, session: str) -> None:
@@ -194,6 +209,35 @@ async def test_a_question_finds_what_means_nearly_the_same(store: ConversationSt
     asked = [hit.turn_number for hit in await store.search_turns(session, "which movie did we like?")]
     assert asked[:2] == [4, 1]
     assert [hit.turn_number for hit in await store.search_turns(session, "movie")] == [4]
+
+
+async def test_a_question_finds_a_word_that_is_written_as_two(store: ConversationStore, session: str) -> None:
+    await tell(
+        store,
+        session,
+        *[("user", f"{word} was all that we talked about.", "2024-01-01") for word in ("Rain", "Bread", "Chess")],
+        ("user", "We flew the kite, and a club gave us tea.", "2024-02-01"),
+        *[("user", f"{word} again, and nothing else.", "2024-04-01") for word in ("Rain", "Bread", "Chess")],
+    )
+    hits = await store.search_turns(session, "Who is in the kiteclub?")
+    assert [hit.turn_number for hit in hits][:1] == [4]
+
+
+@pytest.mark.parametrize(
+    ("word", "stems"),
+    [("roadtrip", ("road", "trip")), ("bookshelves", ("book", "shelv")), ("birdwatching", ("bird", "watch"))],
+)
+def test_a_word_is_taken_apart_into_stems(word: str, stems: tuple[str, str]) -> None:
+    assert stems in set(halves(word))
+
+
+@pytest.mark.parametrize("word", ["trip", "c3po2x", "日本語日本語", "größter"])
+def test_what_is_no_compound_is_left_whole(word: str) -> None:
+    assert not list(halves(word))
+
+
+def test_a_stop_word_is_no_half() -> None:
+    assert ("there", "after") not in set(halves("thereafter"))
 
 
 def test_related_words_are_stems_that_the_index_has() -> None:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from loom.archive.search.compounds import halves
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, Term
 from loom.archive.search.related import related_to
@@ -26,6 +27,8 @@ MAX_RELATED = 48
 """Related words that are looked up for one question, the most alike of each of its words first."""
 MAX_RELATED_TURNS, MAX_RELATED_SHARE = 300, 0.2
 """Turns, and the share of all, from which on a related word says nothing."""
+HALVES, RARE = 0.8, 5
+"""Both halves of a word (`road trip` for `roadtrip`) against the word itself, where no more turns than this have it."""
 MAX_RELATED_SCOPE = 100_000
 """Turns in scope from which on the words themselves are enough, and each look-up costs more."""
 LITERAL = 12.0
@@ -90,7 +93,10 @@ def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
     ]
     if query.is_question and postings.turns <= MAX_RELATED_SCOPE:
         each = MAX_RELATED // max(1, len(matches))
-        matches = [_with_related(match, each, postings, rarity) for match in matches]
+        matches = [
+            _with_related(_with_halves(match, term.word, postings, rarity), each, postings, rarity)
+            for match, term in zip(matches, query.terms, strict=True)
+        ]
     for piece in query.pieces:
         found = dict.fromkeys(postings.places("parts", piece), 1.0)
         matches.append(Match(piece, rarity.of(found, postings.turns_with(piece)), found, literal=False))
@@ -148,12 +154,33 @@ def _term_match(term: Term, postings: Postings, rarity: _Rarity, *, within_name:
     return Match(term.stem, weight, strengths, literal=False, within_name=within_name)
 
 
+def _with_halves(match: Match, word: str, postings: Postings, rarity: _Rarity) -> Match:
+    """The match with the turns that have the word as two."""
+    if match.within_name or len(postings.places("words", match.key)) > RARE:
+        return match
+    limit = _too_common(postings)
+    strengths: dict[int, float] = {}
+    for stems in halves(word):
+        first, second = (postings.places("words", stem, limit) for stem in stems)
+        if max(len(first), len(second)) < limit:
+            strengths.update(dict.fromkeys(first & second, HALVES))
+    if not strengths:
+        return match
+    weight = match.weight if match.strengths else rarity.of(strengths)
+    return replace(match, strengths=strengths | dict(match.strengths), weight=weight)
+
+
+def _too_common(postings: Postings) -> int:
+    """So many turns with a related word say nothing."""
+    return min(MAX_RELATED_TURNS, int(postings.turns * MAX_RELATED_SHARE) + 1)
+
+
 def _with_related(match: Match, most: int, postings: Postings, rarity: _Rarity) -> Match:
     """The match with the turns that have a related word instead; a more common one stands for it less."""
     if match.within_name:
         return match
     strengths = dict(match.strengths)
-    limit = min(MAX_RELATED_TURNS, int(postings.turns * MAX_RELATED_SHARE) + 1)
+    limit = _too_common(postings)
     for stem, alike in related_to(match.key)[:most]:
         places = postings.places("words", stem, limit)
         if not 0 < len(places) < limit:

@@ -39,6 +39,15 @@ _TICKED = re.compile(r"`([^`\n]{1,400})`")
 _EXCLUDED = re.compile(r"(?:(?<=\s)|^)-([^\W_][\w'’-]{1,63})(?=\s|$)")
 _TOKEN = re.compile(r"[\w./\\:@~+#$%-]{2,}")
 _ENDS = ".:-/\\~+#$%@_,;"
+_FORM = re.compile(
+    r"\b(?:what|which) (?:different )?(?:kind|type|sort)s? of\b|\b(?:in|by) (?:what|which) ways?\b"
+    r"|\bhow many (?:different )?(?:(?:kind|type|sort)s of|times\b)"
+    r"|\b(?:is|are|was|were) (?:something|some things|a thing|things)\b"
+    r"|\b(?:(?:likely|probably|possibly|potentially)(?: be)?|be considered)\b",
+    re.IGNORECASE,
+)
+"""What a question says of the form of its answer, not of its subject: `what kind of art` asks for art, and not for
+the turns with the word `kind`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +107,7 @@ class Query:
     @property
     def is_question(self) -> bool:
         """Whether it is a sentence put to somebody rather than words put into a search field."""
-        return self.text.rstrip().endswith("?") and len(self.text.split()) >= 3
+        return _is_question(self.text)
 
 
 def parse(raw: str) -> Query:
@@ -117,7 +126,7 @@ def parse(raw: str) -> Query:
         passages.append(_clean(whole))
     return Query(
         text=whole,
-        terms=_terms(spoken),
+        terms=_terms(_subject(spoken) if _is_question(whole) else spoken),
         pieces=tuple(dict.fromkeys(piece for run in cjk_runs(spoken) for piece in cjk_pieces(run)))[:MAX_TERMS],
         names=_names(spoken),
         phrases=tuple(phrase for phrase in phrases if phrase),
@@ -140,6 +149,16 @@ def without_excluded(text: str) -> str:
     """A query without the words that a hit must not have; as it is where nothing else is asked for."""
     rest = _EXCLUDED.sub(" ", text)
     return rest if rest.strip() else text
+
+
+def _is_question(text: str) -> bool:
+    return text.rstrip().endswith("?") and len(text.split()) >= 3
+
+
+def _subject(question: str) -> str:
+    """A question without what it says of the form of its answer; all of it where nothing else is left."""
+    bare = _FORM.sub(" ", question)
+    return bare if any(not _is_stop(Term(stem(word), word)) for word in plain_words(bare)) else question
 
 
 def _clean(text: str) -> str:

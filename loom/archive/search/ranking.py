@@ -51,8 +51,8 @@ PREFERS = 0.3
 STANDING_RULE, MOST_RULES = 0.45, 3
 """What a standing instruction of the user gets of the best score where a question asks for something to be done or
 told, and how many get it: those nearest to what is asked, the newest among equals. All of them would fill the page."""
-NAMED = 0.5
-"""What is left of the weight of a word that only names the speaker."""
+NAMED = 0.25
+"""What is left of the weight of a word that only names the speaker: it has chosen whose turns count for more."""
 MEANING, UNRELATED = 0.8, 0.1
 """What a turn gets for being near in meaning, times the cosine above that of turns about something else; of the score
 of the tenth turn, so that the first few, where they stand far out, stay what they are."""
