@@ -25,8 +25,10 @@ from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.hit_list import HitList
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.message import AssistantMessage, UserMessage
+from loom.tui.widgets.said_line import SaidLine
 from loom.tui.widgets.session_list import SessionList
 from loom.tui.widgets.state_panel import StatePanel
+from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.tool_card import CardState
 from loom.tui.widgets.transcript import Transcript
 from tests.support.seat import Seat, seated
@@ -61,7 +63,7 @@ async def test_the_welcome_knows_what_to_set_and_says_it_once(
         await seat.ready()
         await seat.chat.drawn()
         assert "set ANTHROPIC_API_KEY" in welcome(seat)
-        assert not seat.app._notifications
+        assert not seat.app.said
 
 
 async def test_the_welcome_follows_a_change_of_the_model(
@@ -159,9 +161,9 @@ async def test_an_unknown_model_is_said_and_the_archive_still_opens(locations: L
         await seat.until(lambda: seat.chat.service is not None and seat.chat.service.problem is not None)
         await seat.until(lambda: "cannot be used" in welcome(seat))
         assert "`nobody` is no provider" in welcome(seat) and "/model chooses another" in welcome(seat)
-        assert not seat.app._notifications
+        assert not seat.app.said
         await seat.say("hello")
-        await seat.until(lambda: seat.app._notifications)
+        await seat.until(lambda: seat.app.said)
         assert seat.chat.draft == "hello"
         await seat.pilot.press("ctrl+f")
         await seat.pilot.pause()
@@ -366,7 +368,7 @@ async def test_a_hit_of_another_session_is_shown_to_be_read_and_can_be_gone_on_w
         await seat.until(lambda: transcript.region.contains_region(found.region) and found.size)
         await seat.say("more")
         # Taken from the box and given back to it.
-        await seat.until(lambda: any("to read only; your text" in said.message for said in seat.app._notifications))
+        await seat.until(lambda: any("to read only; your text" in said for said in seat.app.said))
         assert seat.chat.draft == "more"
         seat.app.visit(OpenSession(first))
         await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and not seat.chat.query(".-found"))
@@ -394,8 +396,8 @@ async def test_the_hits_of_a_search_can_be_written_to_a_file(locations: Location
         await seat.say("/recall README")
         await seat.until(lambda: seat.app.screen.query(HitList) and seat.app.screen.query_one(HitList).hit)
         await seat.pilot.press("down", "e")
-        await seat.until(lambda: seat.app._notifications)
-        (said,) = [n.message for n in seat.app._notifications]
+        await seat.until(lambda: seat.app.said)
+        (said,) = seat.app.said
         (path,) = locations.exports.iterdir()
         assert str(path) in said
         assert " T1 user" in path.read_text(encoding="utf-8")
@@ -492,16 +494,19 @@ async def test_a_fork_ends_with_an_exchange_and_says_where_it_is_from(locations:
         fork = seat.chat.service
         assert fork is not None and fork.session is not None
         assert (fork.session.turn_count, fork.session.fork_turn) == (last, last)
-        said = " ".join(note.message for note in seat.app._notifications)
-        assert f"Forked from {parent.reference} after T{last}, the end of the exchange that T1 is in." in said
+        words = f"Forked from {parent.reference} after T{last}, the end of the exchange that T1 is in."
+        await seat.until(lambda: words in str(seat.chat.query_one(SaidLine).content))
+        origin = f"fork of {parent.reference} at T{last}"
+        assert origin in str(seat.chat.query_one(StatusLine).render())
         first = seat.chat.query_one(Transcript).children[0]
         assert isinstance(first, ReceiptLine)
-        assert first.source == f"Forked from {parent.reference} at T{last}"
+        assert first.source == f"F{origin[1:]}"
         await seat.pilot.press("ctrl+o")
         await seat.until(lambda: isinstance(seat.app.screen, PickerScreen) and len(seat.rows) == 3)
         rows = seat.app.screen.query_one(SessionList)
         drawn = " ".join(str(line) for item in rows.items for line in rows.draw_row(item, 100))
-        assert f"forked from {parent.reference} at T{last}" in drawn
+        assert f"↳ {fork.session.title}" in drawn and origin in drawn
+        assert drawn.count("↳") == 1, "its source is none"
 
 
 async def test_fork_goes_on_in_a_copy_and_takes_a_turn(locations: Locations, workspace: Path) -> None:

@@ -119,7 +119,7 @@ async def test_a_window_that_fills_is_said_once_at_each_threshold() -> None:
             app.service.tell(UsageChanged(usage(tokens)))
             await app.chat.drawn()
             await pilot.pause()
-        said = [str(note.message) for note in app._notifications]
+        said = list(app.said)
         assert [words.split(".")[0] for words in said] == [
             "The window is 70% full",
             "The window is 90% full",

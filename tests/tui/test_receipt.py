@@ -72,9 +72,8 @@ async def test_they_come_back_by_mouse(seat: Seat) -> None:
     transcript = seat.chat.query_one(Transcript)
     transcript.release_anchor()
     async with asyncio.timeout(PATIENCE):
-        # An earlier scroll may still be on its way, and a warning about the full window lie over it for a moment.
+        # An earlier scroll may still be on its way.
         while not await seat.pilot.click(button):
-            seat.app.clear_notifications()
             transcript.scroll_to_widget(button, animate=False, immediate=True)
             await seat.pilot.pause()
     await seat.until(lambda: seat.chat.query(ErrorBlock) or _noted(seat))

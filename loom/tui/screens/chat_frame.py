@@ -12,7 +12,7 @@ from textual.events import Resize
 from textual.message import Message
 from textual.screen import Screen
 
-from loom.tui.passing import Severity
+from loom.tui.passing import Said, Severity
 from loom.tui.service import ChatService
 from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.composer import Composer
@@ -33,6 +33,13 @@ class FramedScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("shift+tab", "back_to_turns", show=False)]
 
+    class InPassing(Message):
+        """Something is said in passing about the conversation, whichever screen is in front of it."""
+
+        def __init__(self, said: Said) -> None:
+            super().__init__()
+            self.said = said
+
     class PanelChosen(Message):
         """The person showed or hid the session state beside the conversation."""
 
@@ -45,15 +52,18 @@ class FramedScreen(Screen[None]):
         self.service: ChatService | None = None
         self.failure = ""
         """Why there is no conversation, in words; empty while it is being opened, and when it is there."""
+        self.origin = ""
+        """Where it was forked from, in words; empty when it is no fork."""
         self._workspace = workspace
         self._clock = clock
         self._early: list[str] = []
         self._panel_wanted: bool | None = None
         self._panel_liked: bool | None = None
 
-    def say(self, text: str, severity: Severity = "information") -> None:
-        """A passing notice, drawn literally."""
-        self.notify(text, severity=severity, markup=False)
+    def say(self, text: str, severity: Severity = "information", *, fleeting: bool = False) -> None:
+        """A passing notice about this conversation, drawn literally; a `fleeting` one holds until the next key."""
+        said = Said(text, severity, self.app.NOTIFICATION_TIMEOUT, place=self, fleeting=fleeting)
+        self.app.post_message(self.InPassing(said))
 
     def stand(self, notice: Notice, text: str) -> None:
         """Let this stand above the composer until something is done about it; an empty text takes it away."""
@@ -68,6 +78,7 @@ class FramedScreen(Screen[None]):
             StatusInfo(
                 title=session.title if session else "",
                 reference=session.reference if session else "",
+                origin=self.origin,
                 workspace=short_path(self._workspace),
                 model=service.choice.name if service is not None else "",
                 read_only=service is not None and service.read_only,
