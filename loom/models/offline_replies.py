@@ -68,6 +68,7 @@ MAX_UNKNOWN = 3
 """Lines that were not understood are named up to this many."""
 
 _TURN = re.compile(r"^\[Turn (\d+)\]\s*([^\n]*)$", re.MULTILINE)
+_SPEAKER = re.compile(r"^(\w+): \(")
 _PERSON = "The person said no"
 _SAID = re.compile(r"They said:\s*(.+)", re.DOTALL)
 _LANGUAGES = {
@@ -260,11 +261,12 @@ def recalled(heading: str, text: str) -> str:
     for mark, following in zip(marks, [*marks[1:], None], strict=True):
         words = text[mark.end() : following.start() if following else len(text)].strip()
         lines = [line.strip() for line in words.split("\n") if line.strip()]
-        shown = "\n".join(f"> {_plain(line)}" for line in lines[:RECALLED_LINES]) or "> (nothing)"
-        more = "\n> …" if len(lines) > RECALLED_LINES else ""
+        more = ["…"] if len(lines) > RECALLED_LINES else []
         cut = cut or bool(more)
-        who = _plain(mark[2].strip().rstrip(":")) or "turn"
-        parts.append(f"**T{mark[1]}** {who}:\n{shown}{more}")
+        # A backslash keeps the line: Markdown would join them.
+        shown = "\\\n".join(f"> {each}" for each in [*map(_plain, lines[:RECALLED_LINES]), *more]) or "> (nothing)"
+        who = _plain(_SPEAKER.sub(r"\1 (", mark[2].strip()).rstrip(":")) or "turn"
+        parts.append(f"**T{mark[1]}** {who}:\n{shown}")
         used += len(parts[-1])
         if used > QUOTE_CHARS and following is not None:
             left_out = len(marks) - len(parts) + 1

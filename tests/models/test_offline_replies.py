@@ -58,6 +58,11 @@ def test_recalled_turns_are_cited() -> None:
     assert "**T14** assistant:\n> Yes." in said
 
 
+def test_the_lines_of_a_recalled_turn_stay_lines_and_its_head_has_one_colon() -> None:
+    said = recalled("Found", "[Turn 12] user: (2026-11-22 07:10) match 6:\n  one\n  two")
+    assert "**T12** user (2026-11-22 07:10) match 6:\n> one\\\n> two" in said
+
+
 def test_that_recalled_turns_are_cut_is_said_once() -> None:
     long = "\n".join(f"  line {number}" for number in range(20))
     said = recalled("Found", f"[Turn 1] user:\n{long}\n\n[Turn 2] assistant:\n{long}")

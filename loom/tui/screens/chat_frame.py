@@ -151,8 +151,15 @@ class FramedScreen(Screen[None]):
         """Show or hide the state panel."""
         self._panel_wanted = shown = not self.query_one(StatePanel).display
         self.place_panel()
+        self.call_after_refresh(self._keep_keyboard_in_sight)
         if self.size.width >= NARROW:
             self.post_message(self.PanelChosen(shown))
+
+    def _keep_keyboard_in_sight(self) -> None:
+        """On a narrow terminal state and conversation hide each other: what cannot be seen has no keys."""
+        focused = self.focused
+        if focused is not None and not all(each.display for each in focused.ancestors_with_self):
+            self.query_one(Composer).focus()
 
     def like_panel(self, shown: bool | None) -> None:
         """Show or hide the state as the person liked it before; None leaves it to the width."""

@@ -115,7 +115,9 @@ class PickerScreen(Screen[PickerResult]):
 
     def compose(self) -> ComposeResult:
         yield TitleLine()
-        yield Input(placeholder="title, focus, model, reference", id="filter", compact=True, select_on_focus=False)
+        yield Input(
+            placeholder="title, focus, model, reference; Enter opens", id="filter", compact=True, select_on_focus=False
+        )
         yield SessionList(clock=self._clock, open_id=self._open_id)
         yield Static(id="said", markup=False)
         yield KeyBar()
@@ -379,7 +381,7 @@ class PickerScreen(Screen[PickerResult]):
                 return self._search is not None
             case "clear":
                 return self._filtering
-            case "leave":
+            case "leave" | "filter":
                 return not self._filtering
             case "delete" | "rename" if self.is_mounted:
                 # Greyed out on `New session`.

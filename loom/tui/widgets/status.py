@@ -41,7 +41,7 @@ def status_line(info: StatusInfo, work: str, width: int) -> Content:
         model = "offline (no model)"
     right = Content.assemble((work, "$text-primary bold"), "  " if work and model else "", (model, model_style))
     left = Content.styled("loom", "$text-primary bold")
-    title = show_line(info.title, 80) or "new session"
+    title = show_line(info.title, 80) or ("untitled" if info.reference else "new session")
     left = Content.assemble(left, "  ", (title, "bold"))
     if info.reference:
         left = Content.assemble(left, (f"  {info.reference}", "$foreground-muted"))

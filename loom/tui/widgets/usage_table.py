@@ -100,8 +100,7 @@ def usage_rows(usage: WindowUsage) -> list[UsageRow]:
     rows.append(row("Used", usage.used, total=True))
     rows.append(row("Free", usage.free, Cell("·", "$foreground-muted")))
     rows.append(row("Reserve for the answer", usage.reserve, Cell("╱", "$foreground-muted")))
-    leave = "Exchanges leave at (moved)" if usage.put_back else "Exchanges leave at"
-    rows.append(row(leave, usage.high_water, Cell("┃", "$text")))
+    rows.append(row("Exchanges leave at", usage.high_water, Cell("┃", "$text")))
     return rows
 
 
