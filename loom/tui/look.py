@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.command import Provider
+from textual.command import CommandPalette, Provider
 from textual.events import Event, Key, MouseDown
 from textual.filter import LineFilter
 from textual.notifications import Notify
@@ -65,6 +65,10 @@ class LoomLook(App[None]):
         """What the palette offers over this screen: its commands and keys, and the themes."""
         commands = command_entries(screen) if isinstance(screen, ChatScreen) else []
         return [*commands, *key_entries(self, screen), *theme_entries(self)]
+
+    def action_command_palette(self) -> None:
+        if not isinstance(self.screen, CommandPalette):
+            self.push_screen(CommandPalette(placeholder="a command, a key, a session, a theme", id="--command-palette"))
 
     # --- what is said in passing -----------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from loom.tui.widgets.message import UserMessage
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.state_panel import MOST_LINES, StateList, StatePanel
 from loom.tui.widgets.text_view import TextView
+from loom.tui.widgets.transcript import Transcript
 from tests.support.browsing import HOSTILE, until
 from tests.support.scripted_chat import STATE_YAML
 from tests.support.turns import session_record, turn
@@ -168,7 +169,8 @@ async def test_on_a_narrow_terminal_what_is_hidden_has_no_keys() -> None:
         app.chat.query_one(UserMessage).focus()
         await pilot.press("ctrl+s")
         await until(pilot, lambda: app.focused is app.chat.query_one(Composer))
-        await pilot.press("tab")
+        assert app.chat.query_one(StatePanel).display and not app.chat.query_one(Transcript).display
+        app.chat.query_one(StateList).focus()
         await until(pilot, lambda: isinstance(app.focused, StateList))
         await pilot.press("ctrl+s")
         await until(pilot, lambda: app.focused is app.chat.query_one(Composer))

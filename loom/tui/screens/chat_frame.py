@@ -158,7 +158,8 @@ class FramedScreen(Screen[None]):
     def _keep_keyboard_in_sight(self) -> None:
         """On a narrow terminal state and conversation hide each other: what cannot be seen has no keys."""
         focused = self.focused
-        if focused is not None and not all(each.display for each in focused.ancestors_with_self):
+        # Textual may have taken it from what was hidden already, and given it to nobody.
+        if focused is None or not all(each.display for each in focused.ancestors_with_self):
             self.query_one(Composer).focus()
 
     def like_panel(self, shown: bool | None) -> None:

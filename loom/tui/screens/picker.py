@@ -77,7 +77,7 @@ class PickerScreen(Screen[PickerResult]):
             tooltip="Search everything that was ever said",
         ),
         Binding("question_mark", "help", "Help", key_display="?", tooltip="This page"),
-        Binding("escape", "clear", "Clear filter", key_display="Esc", tooltip="Away with the filter, back to the list"),
+        Binding("escape", "clear", "Clear filter", key_display="Esc", tooltip="Clear the filter, back to the list"),
         Binding("escape", "leave", "Leave", key_display="Esc", tooltip="Leave the list"),
     ]
 
