@@ -97,6 +97,7 @@ async def test_a_clearing_and_its_undoing_are_commands(seat: Seat) -> None:
     assert (await service.window_contents()).exchanges == ()
     seat.chat.run_command(_call("unclear"))
     await seat.until(lambda: any("taken back" in line.source for line in seat.chat.query(ReceiptLine)))
+    await seat.until(lambda: not service.busy)  # the line is stored before the window is read again
     assert [each.exchange for each in (await service.window_contents()).exchanges] == [each.exchange for each in before]
     seat.chat.run_command(_call("uncompact"))
     await seat.until(lambda: seat.chat.query(ErrorBlock))
