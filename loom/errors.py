@@ -15,3 +15,7 @@ class LoomError(Exception):
         self.what = what
         self.remedy = remedy
         super().__init__(f"{what} {remedy}".strip())
+
+
+class Stopped(LoomError):
+    """The person stopped what they had asked for: no failure, and nothing to do about it."""

@@ -28,8 +28,8 @@ from loom.context.encode import prompt_text, result_text
 from loom.context.framing import framed_output
 from loom.context.measure import Count, part_tokens
 from loom.context.repair import repair
+from loom.context.segments import segment_of
 from loom.context.trimming import (
-    RECALL_TOOL,
     TrimRules,
     capped,
     cut_prompt,
@@ -382,16 +382,6 @@ def _vouched(part: Any) -> bool:
 
 def _answers(part: Any) -> str | None:
     return part.tool_call_id if isinstance(part, ToolReturnPart | RetryPromptPart) else None
-
-
-def segment_of(part: Any) -> Segment:
-    """The segment of the gauge that a part belongs to."""
-    if isinstance(part, ToolReturnPart):
-        return Segment.RECALLED if part.tool_name == RECALL_TOOL else Segment.TOOL
-    kind = getattr(part, "part_kind", "")
-    if kind in ("user-prompt", "system-prompt", "speech"):
-        return Segment.USER
-    return Segment.TOOL if kind in ("tool-return", "retry-prompt", "retry-feedback") else Segment.ASSISTANT
 
 
 def request_of(text: str, like: ModelMessage | None) -> ModelRequest:

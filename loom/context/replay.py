@@ -16,11 +16,12 @@ from loom.archive.records import Manifest, Turn
 from loom.context.contents import Contents
 from loom.context.edges import Beginning, Edges
 from loom.context.fingerprints import Fingerprints, part_words
-from loom.context.held import Origin, segment_of
+from loom.context.held import Origin
 from loom.context.measure import Count, part_tokens
 from loom.context.recipes import Recipe, recipe_from_json
 from loom.context.scale import by_segment, factor_of, shared, taken
 from loom.context.seen import SeenPart, SeenRequest, Standing
+from loom.context.segments import segment_of
 from loom.context.trimming import TrimRules
 from loom.context.usage import Segment
 

@@ -88,8 +88,8 @@ class SeenRequest:
 def counting_words(seen: SeenRequest) -> str:
     """Whose number `tokens` is, and what else was said of it."""
     if seen.reported_tokens is None:
-        return "the provider did not count them"
+        return "loom's own count; the provider gave none"
     if seen.tokens == seen.reported_tokens:
         off = seen.expected_tokens != seen.tokens
-        return f"counted by the provider{f', {seen.expected_tokens:,} expected' if off else ''}"
-    return f"expected; the provider said {seen.reported_tokens:,}, which cannot be this request"
+        return f"counted by the provider{f'; the gauge had said ~{seen.expected_tokens:,}' if off else ''}"
+    return f"loom's own count; the provider's ({seen.reported_tokens:,}) cannot be of this request"

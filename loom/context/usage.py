@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -36,6 +36,9 @@ class WindowUsage:
     """Kept free for the answer."""
     high_water: int
     """The used tokens at which whole exchanges leave the window."""
+    put_back: bool = field(default=False, kw_only=True)
+    """True while what the person put back into the window is left alone: `high_water` is the full window as long, see
+    `loom.context.restored`."""
     used: int
     """Input tokens of the next request. The provider's own count up to its last response, estimated since."""
     estimated: bool

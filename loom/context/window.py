@@ -323,12 +323,14 @@ class Window:
 
     def usage(self, *, cost_usd: float = 0.0, cache_read_share: float | None = None) -> WindowUsage:
         """The gauge's reading for the next request as things are now."""
+        now = self._limits()
         return WindowUsage(
             segments=by_segment(self._raw_segments(), self._meter.factor, self._used()),
             window=self.budget.window,
             window_assumed=self.budget.assumed,
             reserve=self.budget.reserve,
-            high_water=self._limits().marks.high,
+            high_water=now.marks.high,
+            put_back=now.kept,
             used=self._used(),
             estimated=self._meter.is_estimate(self._raw()),
             cost_usd=cost_usd,

@@ -27,7 +27,7 @@ from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
 from loom.cowork.titling import Titling
 from loom.cowork.typed import Typed
-from loom.errors import LoomError
+from loom.errors import LoomError, Stopped
 from loom.text import plural
 from loom.tools.mentions import Mentions
 
@@ -285,7 +285,7 @@ class Exchanges:
         await asyncio.wait([moving])
         self.start_next()
         if moving.cancelled():
-            raise LoomError("That was stopped.", "The window stays as it was.")
+            raise Stopped("That was stopped.", "The window stays as it was.")
         moving.result()
 
     async def close(self) -> None:

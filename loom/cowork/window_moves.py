@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     # 0.9 s and more: imported in the thread that builds the agent.
     from loom.cowork.engine import Engine
 
+_STAYS = (
+    "Nothing leaves because of that: the gauge's mark stands at the full window until so much is new that something "
+    "would leave anyway."
+)
+"""What `loom.context.restored` does, for a person who sees the mark move."""
+
 _NAMES = {TurnKind.SUMMARY: "the compaction", TurnKind.NOTE: "the clearing"}
 
 
@@ -100,7 +106,7 @@ class WindowMoves:
                 "/compact or /clear makes room. A single turn can be viewed, and the model can recall it.",
             )
         meta = brought_back_meta(engine.window.beginning, (row.exchange for row in rows))
-        await self._change(engine, _note(f"In the window again: {spans}.", meta), reload=True)
+        await self._change(engine, _note(f"In the window again: {spans}. {_STAYS}", meta), reload=True)
 
     async def _exchanges(self, ranges: Ranges) -> list[int]:
         """The exchanges that these turns belong to, ascending."""
@@ -123,7 +129,7 @@ class WindowMoves:
             raise NothingToTakeBack(otherwise)
         names = " and ".join(f"{_NAMES[turn.kind]} of T{turn.turn_number}" for turn in undone)
         was = "was" if len(undone) == 1 else "were"
-        words = f"{names[0].upper()}{names[1:]} {was} taken back: the window holds again what it held before."
+        words = f"{names[0].upper()}{names[1:]} {was} taken back: the window holds again what it held before. {_STAYS}"
         await self._change(engine, _note(words, restored_meta(undone[-1])), reload=True)
         before = before_move(undone[-1]) or Beginning()
         if engine.window.left_to > before.edges.left_to:

@@ -61,10 +61,14 @@ QUOTE_LINES = 40
 QUOTE_CHARS = 3_000
 """A quoted result is cut to this many lines and characters; the whole result stands in its card."""
 
+RECALLED_LINES = 6
+"""Lines of each turn that is quoted from the archive."""
+
 MAX_UNKNOWN = 3
 """Lines that were not understood are named up to this many."""
 
 _TURN = re.compile(r"^\[Turn (\d+)\]\s*([^\n]*)$", re.MULTILINE)
+_SPEAKER = re.compile(r"^(\w+): \(")
 _PERSON = "The person said no"
 _SAID = re.compile(r"They said:\s*(.+)", re.DOTALL)
 _LANGUAGES = {
@@ -104,7 +108,8 @@ def final_answer(plan: Plan, *, introduce: bool, ignored: str = "") -> str:
 
 def _not_understood(lines: tuple[str, ...], *, with_help: bool) -> str:
     named = "\n".join(f"> {_one_line(line)}" for line in lines[:MAX_UNKNOWN])
-    more = f"\n> … and {len(lines) - MAX_UNKNOWN} more lines" if len(lines) > MAX_UNKNOWN else ""
+    rest = len(lines) - MAX_UNKNOWN
+    more = f"\n> … and {rest:,} more {'line' if rest == 1 else 'lines'}" if rest > 0 else ""
     words = f"I did not understand this, and did nothing:\n\n{named}{more}\n\n"
     return words + (HELP if with_help else "Say `help` for what I understand.")
 
@@ -223,10 +228,9 @@ def _result(request: Request, done: tuple[Done, ...]) -> str:  # noqa: PLR0911, 
             return f"Files like {code(pattern)}:\n\n{quote(text)}"
         case SearchText(text=words):
             return f"Where {code(words)} is:\n\n{quote(text)}"
-        case WriteFile(path=path):
-            return f"Wrote {code(path)}.\n\n{quote(text)}"
-        case ReplaceText(path=path):
-            return f"Edited {code(path)}.\n\n{quote(text)}"
+        case WriteFile() | ReplaceText():
+            # The tool's own sentence names the file and what became of it.
+            return _one_line(text)
         case RunCommand(command=command):
             return f"Ran {code(command)}:\n\n{quote(text, end=True)}"
         case RunTests():
@@ -253,19 +257,34 @@ def recalled(heading: str, text: str) -> str:
     if not marks:
         return f"{heading}:\n\n{quote(text)}"
     parts = [f"{heading}:"]
-    used = 0
+    used, cut, left_out = 0, False, 0
     for mark, following in zip(marks, [*marks[1:], None], strict=True):
         words = text[mark.end() : following.start() if following else len(text)].strip()
         lines = [line.strip() for line in words.split("\n") if line.strip()]
-        shown = "\n".join(f"> {_plain(line)}" for line in lines[:6]) or "> (nothing)"
-        more = f"\n> … {len(lines) - 6} more lines" if len(lines) > 6 else ""
-        who = _plain(mark[2].strip().rstrip(":")) or "turn"
-        parts.append(f"**T{mark[1]}** {who}:\n{shown}{more}")
+        more = ["…"] if len(lines) > RECALLED_LINES else []
+        cut = cut or bool(more)
+        # A backslash keeps the line: Markdown would join them.
+        shown = "\\\n".join(f"> {each}" for each in [*map(_plain, lines[:RECALLED_LINES]), *more]) or "> (nothing)"
+        who = _plain(_SPEAKER.sub(r"\1 (", mark[2].strip()).rstrip(":")) or "turn"
+        parts.append(f"**T{mark[1]}** {who}:\n{shown}")
         used += len(parts[-1])
         if used > QUOTE_CHARS and following is not None:
-            parts.append(f"… and {len(marks) - len(parts) + 1} more turns.")
+            left_out = len(marks) - len(parts) + 1
             break
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *_not_shown(cut=cut, turns=left_out)])
+
+
+def _not_shown(*, cut: bool, turns: int) -> list[str]:
+    """One sentence, if anything is missing from what was quoted."""
+    missing = [words for words, so in (("long turns are cut", cut), (_more_turns(turns), turns > 0)) if so]
+    if not missing:
+        return []
+    words = " and ".join(missing)
+    return [f"{words[0].upper()}{words[1:]}; the whole is in the call above."]
+
+
+def _more_turns(count: int) -> str:
+    return "1 more turn is left out" if count == 1 else f"{count:,} more turns are left out"
 
 
 def quote(text: str, language: str = "", *, end: bool = False) -> str:

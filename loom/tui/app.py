@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual import on, work
+from textual.screen import Screen
 
 from loom.archive.errors import AmbiguousReference, UnknownReference
 from loom.archive.records import Session
@@ -25,12 +26,13 @@ from loom.tui.choices import ForkAt, JumpTo, NewSession, OpenSession, PickerResu
 from loom.tui.commands import Call
 from loom.tui.look import LoomLook
 from loom.tui.opening import open_workbench
+from loom.tui.palette import Entry, session_entries
 from loom.tui.screens.archive import ArchiveScreen
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.chat_commands import GoTo
 from loom.tui.screens.chat_help import chat_help
 from loom.tui.screens.choose_model import ChooseModelScreen
-from loom.tui.screens.confirm import ConfirmScreen
+from loom.tui.screens.confirm import ConfirmScreen, leaving_costs
 from loom.tui.screens.held import Held
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
@@ -42,6 +44,8 @@ from loom.tui.widgets.usage_table import usage_report
 if TYPE_CHECKING:
     from loom.cowork.workbench import Workbench
 
+PALETTE_SESSIONS = 50
+"""The newest sessions are found in the palette; the picker has them all."""
 LOOK_SECONDS = 2.0
 """How often loom looks whether the terminal is still there; most that close say so themselves."""
 
@@ -145,7 +149,7 @@ class LoomApp(LoomLook):
         lost = len(self._stage.in_memory_only)
         if lost and not self._exit_code and self.is_running:
             if not isinstance(self.screen, ConfirmScreen):
-                self.push_screen(_leaving_costs(lost, self._clock), self._quit_anyway)
+                self.push_screen(leaving_costs(lost, self._clock), self._quit_anyway)
             return
         await self._quit()
 
@@ -273,7 +277,7 @@ class LoomApp(LoomLook):
                 elsewhere = session is not None and (session.session_id != session_id or session.read_only)
                 return OpenSession(session_id, turn, read_only=elsewhere)
             case ForkAt(session_id, turn):
-                return OpenSession(await self._fork(bench, session_id, turn))
+                return await self._fork(bench, session_id, turn)
             case PinTurn(session_id, turn):
                 await self._pin(bench, session_id, turn)
                 # Pinned from the first picker, there is no conversation yet that it could go along with.
@@ -281,8 +285,8 @@ class LoomApp(LoomLook):
             case Quit():
                 return None
 
-    async def _fork(self, bench: Workbench, session_id: str, turn_number: int) -> str:
-        """The id of a fork that ends with the turn's exchange: half an exchange is nothing that a model can go on
+    async def _fork(self, bench: Workbench, session_id: str, turn_number: int) -> OpenSession:
+        """A fork that ends with the turn's exchange: half an exchange is nothing that a model can go on
         from."""
         turn = await bench.store.get_turn(session_id, turn_number)
         if turn is None:
@@ -292,8 +296,7 @@ class LoomApp(LoomLook):
         fork = await bench.store.fork_session(session_id, last)
         source = f" from {show_line(parent.reference, 12)}" if parent is not None else ""
         end = "" if last == turn_number else f", the end of the exchange that T{turn_number} is in"
-        self.notify(f"Forked{source} after T{last}{end}. ^O goes back to it.", markup=False)
-        return fork
+        return OpenSession(fork, said=f"Forked{source} after T{last}{end}. ^O goes back to it.")
 
     def _fork_open(self, turn_number: str) -> None:
         session = self._stage.session
@@ -351,6 +354,20 @@ class LoomApp(LoomLook):
         if result is not None:
             self._go(result)
 
+    async def entries(self, screen: Screen[Any]) -> Sequence[Entry]:
+        """The sessions of this workspace too, over a conversation."""
+        entries = await super().entries(screen)
+        if self._bench is None or not isinstance(screen, ChatScreen):
+            return entries
+        try:
+            sessions = await self._bench.store.list_sessions(str(self._workspace), limit=PALETTE_SESSIONS)
+        except LoomError:
+            # The picker says what is wrong with the archive; commands and keys are here.
+            return entries
+        open_id = self._stage.session.session_id if self._stage.session is not None else None
+        others = [session for session in sessions if session.id != open_id]
+        return [*entries, *session_entries(others, lambda chosen: self._go(OpenSession(chosen)))]
+
     def _choose_another(self) -> None:
         """Let the person choose a model; the chat screen's own command changes it."""
         if self._stage.session is None:
@@ -385,15 +402,3 @@ class LoomApp(LoomLook):
         contents = await session.window_contents()
         past = PastRequests(bench.store, bench.counter, session.session_id) if session.session_id else None
         self.push_screen(UsageScreen(usage_report(session.usage, session.choice.name, contents), past))
-
-
-def _leaving_costs(turns: int, clock: Callable[[], float]) -> ConfirmScreen:
-    which = f"{plural(turns, 'turn')} {'is' if turns == 1 else 'are'}"
-    return ConfirmScreen(
-        "Leave, and lose what could not be stored?",
-        f"{which} in memory only: neither the archive nor the folder beside it could be written. Make room on the disk,"
-        " then Ctrl+R stores everything. If you leave now, the text is printed on the terminal and kept nowhere else.",
-        yes="Leave",
-        no="Stay",
-        clock=clock,
-    )

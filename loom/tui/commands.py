@@ -1,10 +1,8 @@
-"""The slash commands, once: the composer's completion, the command palette and the help are made from this list."""
+"""The slash commands, once: the composer's completion, the palette and the help are made from this list."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,27 +85,3 @@ def complete(text: str) -> tuple[Command, ...]:
     wanted = text[1:].lower()
     prefixed = tuple(c for c in COMMANDS if c.name.startswith(wanted))
     return prefixed + tuple(c for c in COMMANDS if wanted in c.name and c not in prefixed)
-
-
-class ChatCommands(Provider):
-    """The same commands in Textual's palette."""
-
-    async def discover(self) -> Hits:
-        for command in COMMANDS:
-            yield DiscoveryHit(command.usage, lambda name=command.name: self._run(name), help=command.help)
-
-    async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
-        for command in COMMANDS:
-            score = matcher.match(f"{command.usage} {command.help}")
-            if score > 0:
-                yield Hit(
-                    score,
-                    matcher.highlight(command.usage),
-                    lambda name=command.name: self._run(name),
-                    text=command.usage,
-                    help=command.help,
-                )
-
-    async def _run(self, name: str) -> None:
-        await self.screen.run_action(f"command('{name}')")

@@ -46,7 +46,7 @@ KEYS: tuple[Key, ...] = (
         "Copy what is selected; else clear the composer; else interrupt; else, pressed twice, leave loom",
         "chat",
     ),
-    Key("chat.palette", "ctrl+p", "^P", "", "Command palette", "chat"),
+    Key("chat.palette", "ctrl+p", "^P", "", "Every command, key and session, found by its words", "chat"),
     Key(
         "chat.compose",
         "escape,ctrl+l",

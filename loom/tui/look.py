@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.command import CommandPalette, Provider
 from textual.events import Event, Key, MouseDown
 from textual.filter import LineFilter
 from textual.notifications import Notify
+from textual.screen import Screen
 from textual.timer import Timer
 
 from loom.tui.guard import TerminalGuard
+from loom.tui.palette import Entry, LoomCommands, command_entries, key_entries, theme_entries
 from loom.tui.passing import Passing, Said
 from loom.tui.screens.chat import ChatScreen
+from loom.tui.screens.chat_frame import FramedScreen
 from loom.tui.terminal import Terminal
 from loom.tui.themes import THEMES
 from loom.tui.widgets.said_line import SaidLine
@@ -33,6 +39,7 @@ class LoomLook(App[None]):
     # Whole: a subclass in another folder would look for it beside itself.
     CSS_PATH = Path(__file__).with_name("app.tcss")
     TITLE = "loom"
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {LoomCommands}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", key_display="^Q", tooltip="Leave loom; everything is kept", priority=True)
     ]
@@ -54,18 +61,48 @@ class LoomLook(App[None]):
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._guard]
 
+    async def entries(self, screen: Screen[Any]) -> Sequence[Entry]:
+        """What the palette offers over this screen: its commands and keys, and the themes."""
+        commands = command_entries(screen) if isinstance(screen, ChatScreen) else []
+        return [*commands, *key_entries(self, screen), *theme_entries(self)]
+
+    def action_command_palette(self) -> None:
+        if not isinstance(self.screen, CommandPalette):
+            self.push_screen(CommandPalette(placeholder="a command, a key, a session, a theme", id="--command-palette"))
+
     # --- what is said in passing -----------------------------------------------------------------------------
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Everything that is said in passing now, on the screen that is open or on one behind it."""
+        return tuple(said.text for said in self._passing.everything)
 
     def on_notify(self, event: Notify) -> None:
         """Whatever is said with `notify` anywhere. Textual's own notices pile up over the text; they stay hidden."""
         said = event.notification
-        self._passing.say(Said(said.message, said.severity, said.timeout))
+        self._say(Said(said.message, said.severity, said.timeout, place=self.screen))
+
+    @on(FramedScreen.InPassing)
+    def _said_of_conversation(self, event: FramedScreen.InPassing) -> None:
+        self._say(event.said)
+
+    def _say(self, said: Said) -> None:
+        # What went wrong is not to be missed because another screen is open.
+        self._passing.say(replace(said, place=None) if said.severity == "error" else said)
         self._show_said()
 
     async def on_event(self, event: Event) -> None:
-        if isinstance(event, Key | MouseDown) and self._passing.seen():
-            self._show_said()
+        if isinstance(event, Key | MouseDown):
+            changed = isinstance(event, Key) and self._pressed(event)
+            if self._passing.seen() or changed:
+                self._show_said()
         await super().on_event(event)
+
+    def _pressed(self, event: Key) -> bool:
+        """Whether the key takes something away that was said before it."""
+        if event.key != "ctrl+c":
+            self._quit_asked_at = -QUIT_SECONDS
+        return self._passing.pressed()
 
     def _show_said(self) -> None:
         """Draw what is said on the screen that is open, as long as there is something."""
@@ -73,7 +110,9 @@ class LoomLook(App[None]):
             # A screen that was covered meanwhile may still show what was said before.
             self.screen_change_signal.subscribe(self, lambda _: self.call_after_refresh(self._show_said))
             self._look_on = self.set_interval(PASSING_SECONDS, self._pass_on)
-        screen, shown = self.screen, self._passing.shown
+        screen = self.screen
+        self._passing.go_to(screen, self.screen_stack)
+        shown = self._passing.shown
         if shown is not None and screen.is_mounted and not screen.query(SaidLine):
             screen.mount(SaidLine())
         for line in screen.query(SaidLine):
@@ -98,5 +137,5 @@ class LoomLook(App[None]):
             self.run_worker(self.action_quit(), group="end", exit_on_error=False)
             return
         self._quit_asked_at = now
-        self._passing.answer(Said("Press Ctrl+C again to quit.", "information", QUIT_SECONDS))
+        self._passing.answer(Said("Press Ctrl+C again to quit.", "information", QUIT_SECONDS, fleeting=True))
         self._show_said()

@@ -8,9 +8,9 @@ from loom.text import show_line
 
 
 def origin_in_words(reference: str, turn: int) -> str:
-    """`forked from k3f9 at T12`; an empty reference is a session that is not there any more, or not in sight."""
-    source = f" from {show_line(reference, 12)}" if reference else ""
-    return f"forked{source} at T{turn}"
+    """`fork of k3f9 at T12`; an empty reference is a session that is not there any more, or not in sight."""
+    source = f" of {show_line(reference, 12)}" if reference else ""
+    return f"fork{source} at T{turn}"
 
 
 async def origin_of(store: ConversationStore, session: Session | None) -> str:

@@ -157,6 +157,8 @@ class Stage:
         if origin := await origin_of(bench.store, session.session):
             chat.say_origin(origin)
         await chat.attach(session, wanted.turn if wanted is not None else None, note=await self._place(session))
+        if wanted is not None and wanted.said:
+            chat.say(wanted.said)
         if wanted is not None and wanted.read_only:
             chat.say("Open to read only. /sessions lists it, to go on with it.")
         if not session.read_only and session.beside.standing == "unasked":

@@ -6,6 +6,7 @@ import json
 
 from loom.archive.records import Turn, TurnKind, TurnStatus
 from loom.text import plural, show_line
+from loom.tui.argument_errors import argument_errors
 from loom.tui.call_text import calls_text
 from loom.tui.widgets.line import turn_label
 
@@ -14,7 +15,10 @@ _NAMED_KINDS = (TurnKind.THINKING, TurnKind.TOOL_CALL, TurnKind.SUMMARY, TurnKin
 
 def turn_text(turn: Turn) -> str:
     """Everything that a turn says, for a person: its content, and the calls that it makes, in words."""
-    said = [turn.content] if turn.content else []
+    content = turn.content or ""
+    if turn.kind is TurnKind.TOOL_RESULT and turn.status is TurnStatus.FAILED:
+        content = argument_errors(content)
+    said = [content] if content else []
     if turn.tool_calls:
         said.append(calls_text(turn.tool_calls))
     if not said and turn.kind is TurnKind.FILE:
@@ -22,9 +26,12 @@ def turn_text(turn: Turn) -> str:
     return "\n".join(said) or "(nothing)"
 
 
-def verbatim_calls(turn: Turn) -> str:
-    """The calls of a turn as the archive has them, JSON; empty for a turn that makes none."""
-    return json.dumps(turn.tool_calls, indent=2, ensure_ascii=False, default=str) if turn.tool_calls else ""
+def verbatim(turn: Turn) -> str:
+    """The turn as the archive has it, where `turn_text` words it otherwise (calls: JSON); empty where it does not."""
+    if turn.tool_calls:
+        return json.dumps(turn.tool_calls, indent=2, ensure_ascii=False, default=str)
+    said = turn.content or ""
+    return said if said != turn_text(turn) else ""
 
 
 def turn_heading(turn: Turn) -> str:

@@ -39,7 +39,7 @@ def test_a_loom_that_wakes_up_is_told_and_goes_on_in_a_fork(tmp_path: Path) -> N
             one.until("It stays on the screen")
             seen = len(one.drawn)
             one.answer("f")
-            one.until("Forked from", after=seen)
+            one.until("Fork of", after=seen)
             # Which of the two is drawn first is open; the draft is the fork's when both are there.
             one.until_so(lambda: _drafts(home).count("half a thought") == 1, "the draft of the fork")
             one.press("\x11")

@@ -58,6 +58,24 @@ def test_recalled_turns_are_cited() -> None:
     assert "**T14** assistant:\n> Yes." in said
 
 
+def test_the_lines_of_a_recalled_turn_stay_lines_and_its_head_has_one_colon() -> None:
+    said = recalled("Found", "[Turn 12] user: (2026-11-22 07:10) match 6:\n  one\n  two")
+    assert "**T12** user (2026-11-22 07:10) match 6:\n> one\\\n> two" in said
+
+
+def test_that_recalled_turns_are_cut_is_said_once() -> None:
+    long = "\n".join(f"  line {number}" for number in range(20))
+    said = recalled("Found", f"[Turn 1] user:\n{long}\n\n[Turn 2] assistant:\n{long}")
+    assert said.count("> …") == 2, "where each is cut can be seen"
+    assert "more lines" not in said
+    assert said.endswith("Long turns are cut; the whole is in the call above.")
+
+
+def test_a_change_is_said_once() -> None:
+    done = Done("edit_file", {"path": "a_b.md"}, "Edited a_b.md (+1 −1 lines).", "success")
+    assert answer("replace 'x' with 'y' in a_b.md", done) == r"Edited a\_b.md (+1 −1 lines)."
+
+
 def test_recall_without_turns_is_quoted_as_it_is() -> None:
     assert "Nothing found for" in recalled("Found", "Nothing found for `x`.")
 

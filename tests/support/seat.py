@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from loom.config import Settings
 from loom.locations import Locations
@@ -79,6 +80,11 @@ class Seat:
     def rows(self) -> Sequence[object]:
         """The rows of the picker that is open."""
         return self.app.screen.query_one(SessionList).items
+
+    @property
+    def welcome(self) -> str:
+        """What the welcome says; empty when there is none."""
+        return "\n".join(str(each.content) for each in self.chat.query("Welcome Static").results(Static))
 
     def cards(self) -> list[tuple[str, CardState]]:
         return [(card.tool_name, card.state) for card in self.chat.query(ToolCard)]

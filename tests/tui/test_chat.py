@@ -138,21 +138,45 @@ async def test_an_error_stays_until_a_key_says_that_it_was_seen(app: ChatApp) ->
         assert app.chat.query_one(Composer).text == "ab"
 
 
-async def test_what_is_said_follows_to_another_screen_and_leaves_nothing_behind(app: ChatApp) -> None:
-    clock = Clock()
-    app._passing = Passing(clock)
+async def shown_on(pilot: Pilot[Any], app: ChatApp, words: str) -> None:
+    """Wait until the screen that is open says this; empty is nothing."""
+
+    def line() -> str:
+        found = app.screen.query(SaidLine)
+        return str(found.first().content) if found and found.first().display else ""
+
+    while words not in line() or bool(words) is not bool(line()):
+        await pilot.pause()
+
+
+async def test_what_is_said_of_the_conversation_stays_with_it_and_an_error_follows(app: ChatApp) -> None:
     async with app.run_test() as pilot:
         app.chat.say("Forked after T12.")
+        await shown_on(pilot, app, "Forked after T12.")
         await app.push_screen(WholeTextScreen("whole", "text"))
-        while not app.screen.query(SaidLine) or not app.screen.query_one(SaidLine).region.height:
-            await pilot.pause()
-        assert "Forked after T12." in str(app.screen.query_one(SaidLine).content)
-        clock.now += 60
-        while app.screen.query_one(SaidLine).display:
-            await pilot.pause()
+        await shown_on(pilot, app, "")
+        app.chat.say("By the way.")
+        app.chat.say("This went wrong.", "error")
+        await shown_on(pilot, app, "This went wrong.")
+        assert "more" not in str(app.screen.query_one(SaidLine).content)
         await pilot.press("escape")
-        while app.chat.query_one(SaidLine).display:
-            await pilot.pause()
+        await shown_on(pilot, app, "This went wrong.  +2 more")
+
+
+async def test_what_was_cleared_is_said_until_something_is_written(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.chat.query_one(Composer).put("half a thought")
+        await pilot.press("ctrl+c")
+        await shown_on(pilot, app, "Cleared")
+        await pilot.press("n")
+        await shown_on(pilot, app, "")
+        await pilot.press("backspace", "ctrl+c")
+        await shown_on(pilot, app, "Ctrl+C again")
+        await pilot.press("n")
+        await shown_on(pilot, app, "")
+        await pilot.press("backspace", "ctrl+c")
+        await shown_on(pilot, app, "Ctrl+C again")
+        assert app.is_running, "a key between the two: nobody meant to leave"
 
 
 async def test_an_at_sign_offers_files_and_enter_writes_the_path(app: ChatApp) -> None:
@@ -386,7 +410,7 @@ async def test_a_notice_is_no_markup(app: ChatApp) -> None:
     async with app.run_test() as pilot:
         app.service.tell(Notice("warning", "[/foo] [@click=app.quit]x"))
         await settled(pilot, app)
-        assert [n.message for n in app._notifications] == ["[/foo] [@click=app.quit]x"]
+        assert app.said == ("[/foo] [@click=app.quit]x",)
 
 
 async def test_the_state_is_shown_where_there_is_room_and_on_demand(app: ChatApp) -> None:

@@ -119,11 +119,10 @@ async def test_a_window_that_fills_is_said_once_at_each_threshold() -> None:
             app.service.tell(UsageChanged(usage(tokens)))
             await app.chat.drawn()
             await pilot.pause()
-        said = [str(note.message) for note in app._notifications]
-        assert [words.split(".")[0] for words in said] == [
-            "The window is 70% full",
-            "The window is 90% full",
-            "The window is 70% full",
-        ]
+        said = app.said
+        assert [(each.text.split(".")[0], each.count) for each in app._passing.everything] == [
+            ("The window is 70% full", 2),
+            ("The window is 90% full", 1),
+        ], "up, further up, and up again after it had been down"
         assert "At 86% the oldest of it leaves; the archive keeps every turn." in said[0]
         assert "oldest" not in said[1]

@@ -28,7 +28,7 @@ def _handed_over() -> Iterator[None]:
 
 
 def said(seat: Seat) -> str:
-    return "\n".join(str(note.message) for note in seat.app._notifications)
+    return "\n".join(seat.app.said)
 
 
 async def test_the_memory_is_read_edited_and_taken_back(

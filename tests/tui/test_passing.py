@@ -72,3 +72,30 @@ def test_what_went_wrong_goes_first_and_stays_until_it_was_seen() -> None:
     assert passing.seen()
     assert shown(passing) == ("by the way", 1, 0)
     assert not passing.seen()
+
+
+def test_what_belongs_to_a_screen_waits_for_it_and_goes_with_it() -> None:
+    clock = Clock()
+    passing = Passing(clock)
+    chat, window, other = object(), object(), object()
+    passing.go_to(chat, [chat])
+    passing.say(Said("here", "information", 5, place=chat))
+    passing.go_to(window, [chat, window])
+    assert passing.shown is None and not passing.pass_on()
+    clock.now += 60
+    passing.go_to(chat, [chat])
+    assert shown(passing) == ("here", 1, 0)
+    clock.now += 4
+    assert not passing.pass_on(), "it has its whole time again"
+    passing.go_to(other, [other])
+    passing.go_to(chat, [chat])
+    assert passing.shown is None, "its screen was left for good"
+
+
+def test_what_spoke_of_the_time_before_a_key_goes_with_that_key() -> None:
+    passing = Passing(Clock())
+    passing.say(said("stays"))
+    passing.say(Said("fleeting", "information", 5, fleeting=True))
+    assert passing.pressed()
+    assert [each.text for each in passing.everything] == ["stays"]
+    assert not passing.pressed()

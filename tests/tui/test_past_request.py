@@ -87,7 +87,7 @@ async def test_go_to_a_turn_or_a_number_and_refuse_the_rest(locations: Locations
         await seat.until(lambda: seat.app.screen.query(Input))
         seat.app.screen.query_one(Input).value = "soon"
         await seat.pilot.press("enter")
-        await seat.until(lambda: any("no request" in each.message for each in seat.app._notifications))
+        await seat.until(lambda: any("no request" in each for each in seat.app.said))
 
 
 async def test_a_part_opens_whole_and_a_difference_as_a_diff(locations: Locations, workspace: Path) -> None:
@@ -126,5 +126,5 @@ async def test_before_the_first_message_there_is_nothing_to_travel_to(locations:
         await seat.pilot.press("f2")
         await seat.until(lambda: isinstance(seat.app.screen, UsageScreen))
         await seat.pilot.press("left")
-        await seat.until(lambda: any("No request" in each.message for each in seat.app._notifications))
+        await seat.until(lambda: any("No request" in each for each in seat.app.said))
         assert isinstance(seat.app.screen, UsageScreen)

@@ -110,6 +110,11 @@ async def test_escape_leaves(shelf: Fixed) -> None:
     assert app.result == Quit()
 
 
+def escape_does(app: Alone) -> str:
+    """What the footer says of Esc."""
+    return app.screen.active_bindings["escape"].binding.description
+
+
 async def test_slash_filters_and_escape_clears_the_filter_before_it_leaves(shelf: Fixed) -> None:
     app = alone(picker(shelf))
     async with app.run_test() as pilot:
@@ -117,9 +122,11 @@ async def test_slash_filters_and_escape_clears_the_filter_before_it_leaves(shelf
         await pilot.press("slash", *"jdkn login")
         await until(pilot, lambda: titles(app) == [])
         assert "No session has “jdkn login”" in said(app)
+        assert escape_does(app) == "Clear filter"
         await pilot.press("escape")
         await loaded(pilot)
         assert not app.left
+        assert escape_does(app) == "Leave"
         await pilot.press("escape")
         await until(pilot, lambda: app.left)
 

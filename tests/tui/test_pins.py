@@ -154,3 +154,25 @@ async def test_pins_of_the_whole_program_outlast_a_cleared_window(locations: Loc
         assert manifest.turns[0] == (1, 1)
         await seat.say("/pin " + "x" * 2_001)
         await seat.until(lambda: any("at most 2,000" in str(e.render()) for e in seat.chat.query(ErrorBlock)))
+
+
+async def test_keys_that_would_do_nothing_are_not_offered(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        await command(pilot, app, "/pins")
+        assert {"Unpin", "Open"}.isdisjoint(footer(app))
+        await pilot.press("escape")
+        await command(pilot, app, "/pin T1")
+        await command(pilot, app, "/pins")
+        assert {"Unpin", "Open"} <= footer(app)
+        await pilot.press("u")
+        await settled(pilot, app)
+        assert {"Unpin", "Open"}.isdisjoint(footer(app)), "the last one is gone"
+        assert "Back" in footer(app)
+
+
+def footer(app: ChatApp) -> set[str]:
+    return {
+        binding.description
+        for _, binding, enabled, _ in app.screen.active_bindings.values()
+        if binding.show and enabled
+    }

@@ -72,9 +72,8 @@ async def test_they_come_back_by_mouse(seat: Seat) -> None:
     transcript = seat.chat.query_one(Transcript)
     transcript.release_anchor()
     async with asyncio.timeout(PATIENCE):
-        # An earlier scroll may still be on its way, and a warning about the full window lie over it for a moment.
+        # An earlier scroll may still be on its way.
         while not await seat.pilot.click(button):
-            seat.app.clear_notifications()
             transcript.scroll_to_widget(button, animate=False, immediate=True)
             await seat.pilot.pause()
     await seat.until(lambda: seat.chat.query(ErrorBlock) or _noted(seat))
@@ -98,6 +97,7 @@ async def test_a_clearing_and_its_undoing_are_commands(seat: Seat) -> None:
     assert (await service.window_contents()).exchanges == ()
     seat.chat.run_command(_call("unclear"))
     await seat.until(lambda: any("taken back" in line.source for line in seat.chat.query(ReceiptLine)))
+    await seat.until(lambda: not service.busy)  # the line is stored before the window is read again
     assert [each.exchange for each in (await service.window_contents()).exchanges] == [each.exchange for each in before]
     seat.chat.run_command(_call("uncompact"))
     await seat.until(lambda: seat.chat.query(ErrorBlock))

@@ -14,10 +14,12 @@ from loom.state.model import Command, Constraint, Decision, ErrorResolved, FileT
 from loom.text import UNSAFE
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.state_rows import StateRow, state_rows
+from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.message import UserMessage
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.state_panel import MOST_LINES, StateList, StatePanel
 from loom.tui.widgets.text_view import TextView
+from loom.tui.widgets.transcript import Transcript
 from tests.support.browsing import HOSTILE, until
 from tests.support.scripted_chat import STATE_YAML
 from tests.support.turns import session_record, turn
@@ -159,3 +161,16 @@ async def test_an_empty_state_says_what_will_stand_there() -> None:
         await pilot.pause()
         panel = app.chat.query_one(StatePanel)
         assert panel.query_one(".panel-empty").display and not panel.query_one(RowList).display
+
+
+async def test_on_a_narrow_terminal_what_is_hidden_has_no_keys() -> None:
+    app = ChatApp(turns=[turn(1, "user", "hello")], session=session_record())
+    async with app.run_test(size=(60, 20)) as pilot:
+        app.chat.query_one(UserMessage).focus()
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.focused is app.chat.query_one(Composer))
+        assert app.chat.query_one(StatePanel).display and not app.chat.query_one(Transcript).display
+        app.chat.query_one(StateList).focus()
+        await until(pilot, lambda: isinstance(app.focused, StateList))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.focused is app.chat.query_one(Composer))

@@ -41,7 +41,7 @@ async def told(seat: Seat) -> None:
     """Wait until the take-over is on the screen, and nothing else about it."""
     await seat.until(lambda: seat.chat.query_one(NoticeBar).shown is Notice.TAKEN)
     await seat.idle()
-    assert not seat.chat.query(ErrorBlock) and not seat.app._notifications
+    assert not seat.chat.query(ErrorBlock) and not seat.app.said
 
 
 async def decide(seat: Seat, key: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from loom.archive.records import TurnStatus
 from loom.text import UNSAFE
 from loom.tui.screens.turn_view import TurnViewScreen
-from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
+from loom.tui.turn_text import turn_heading, turn_text, verbatim
 from loom.tui.widgets.text_view import TextView
 from tests.support.browsing import HOSTILE, Fixed, alone, fill, id_of, until
 from tests.support.turns import call_turn, turn
@@ -36,8 +36,8 @@ def test_the_heading_says_which_turn_who_how_it_ended_and_when() -> None:
 
 def test_a_call_says_its_arguments() -> None:
     asked = call_turn(3, "c1", "read_file", {"path": "a.py"})
-    assert turn_text(asked) == "read_file a.py" and '"path": "a.py"' in verbatim_calls(asked)
-    assert verbatim_calls(turn(4, "assistant", "words")) == ""
+    assert turn_text(asked) == "read_file a.py" and '"path": "a.py"' in verbatim(asked)
+    assert verbatim(turn(4, "assistant", "words")) == ""
     assert turn_text(turn(4, "assistant", None)) == "(nothing)"
 
 

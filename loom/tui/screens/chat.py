@@ -13,7 +13,6 @@ from textual import on, work
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.command import Provider
 from textual.containers import Horizontal
 from textual.events import Key, ScreenResume
 from textual.message import Message
@@ -25,7 +24,7 @@ from loom.cowork.typed import Typed, joined, read_typed, typed_in
 from loom.errors import LoomError
 from loom.text import show_line
 from loom.tools.mentions import best_paths
-from loom.tui.commands import Call, ChatCommands, Command, parse
+from loom.tui.commands import Call, Command, parse
 from loom.tui.keys import bindings
 from loom.tui.screens.chat_events import EventDrawing
 from loom.tui.screens.chat_pages import PAGE, PagedScreen
@@ -56,7 +55,6 @@ class ChatScreen(PagedScreen):
 
     AUTO_FOCUS = "Composer"
     BINDINGS: ClassVar[list[BindingType]] = bindings("chat")
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {ChatCommands}
 
     class DraftChanged(Message):
         """What is being written, or what waits to be sent, is not what it was."""
@@ -171,7 +169,8 @@ class ChatScreen(PagedScreen):
             self.query_one(ApprovalPlace).take_keyboard()
 
     def say_origin(self, words: str) -> None:
-        """Where this conversation comes from; it stands above the first turn."""
+        """Where this conversation comes from; it stands in the title and above the first turn."""
+        self.origin = words
         self.query_one(Transcript).origin = f"{words[:1].upper()}{words[1:]}"
 
     def leaving(self) -> None:
@@ -184,7 +183,7 @@ class ChatScreen(PagedScreen):
         composer = self.query_one(Composer)
         if composer.text:
             composer.empty()
-            self.say("Cleared; Ctrl+Z brings it back.")
+            self.say("Cleared; Ctrl+Z brings it back.", fleeting=True)
             return True
         if self.busy:
             self.action_interrupt()

@@ -11,7 +11,7 @@ from textual.message import Message
 from loom.archive.records import TurnKind
 from loom.context.usage import short_tokens
 from loom.cowork.typed import joined
-from loom.errors import LoomError
+from loom.errors import LoomError, Stopped
 from loom.text import plural, show_line
 from loom.tui.commands import Call
 from loom.tui.screens.chat_frame import FramedScreen
@@ -89,6 +89,8 @@ class CommandedScreen(FramedScreen):
         composer = self.query_one(Composer)
         try:
             await handler(call.argument)
+        except Stopped as stopped:
+            await self.query_one(Transcript).add_line(ReceiptLine(str(stopped)))
         except LoomError as error:
             await self.query_one(Transcript).add_line(ErrorBlock(str(error)))
         except Exception as error:  # noqa: BLE001 - whatever a command does wrong ends here, not the program
@@ -130,12 +132,20 @@ class CommandedScreen(FramedScreen):
         self.post_message(GoTo("quit"))
 
     async def command_compact(self, argument: str) -> None:
+        service = self.conversation()
+        if service.busy:
+            # Refused in its own words; what runs keeps its place in the title.
+            await service.compact(argument)
+            return
         status = self.query_one(StatusLine)
-        status.show_word("compacting…")
+        status.start("summarising…")
+        # The footer names the key that stops it once the conversation is at it.
+        self.call_next(self.refresh_bindings)
         try:
-            await self.conversation().compact(argument)
+            await service.compact(argument)
         finally:
-            status.show_word("")
+            status.stop()
+            self.refresh_bindings()
 
     async def command_uncompact(self, argument: str) -> None:
         await self.conversation().uncompact()

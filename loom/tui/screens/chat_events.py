@@ -51,6 +51,8 @@ class EventDrawing:
                 if await screen.query_one(ApprovalPlace).withdraw(call_id, writing=screen.writing):
                     screen.query_one(Composer).focus()
             case ev.ExchangeStarted():
+                # The first message has given the session its title by now.
+                screen.show_info()
                 screen.query_one(StatusLine).start()
                 screen.refresh_bindings()
             case ev.ExchangeEnded():

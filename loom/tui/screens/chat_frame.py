@@ -12,7 +12,7 @@ from textual.events import Resize
 from textual.message import Message
 from textual.screen import Screen
 
-from loom.tui.passing import Severity
+from loom.tui.passing import Said, Severity
 from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.service import ChatService
 from loom.tui.widgets.approval_place import ApprovalPlace
@@ -34,6 +34,13 @@ class FramedScreen(EndsItsWork, Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("shift+tab", "back_to_turns", show=False)]
 
+    class InPassing(Message):
+        """Something is said in passing about the conversation, whichever screen is in front of it."""
+
+        def __init__(self, said: Said) -> None:
+            super().__init__()
+            self.said = said
+
     class PanelChosen(Message):
         """The person showed or hid the session state beside the conversation."""
 
@@ -46,15 +53,18 @@ class FramedScreen(EndsItsWork, Screen[None]):
         self.service: ChatService | None = None
         self.failure = ""
         """Why there is no conversation, in words; empty while it is being opened, and when it is there."""
+        self.origin = ""
+        """Where it was forked from, in words; empty when it is no fork."""
         self._workspace = workspace
         self._clock = clock
         self._early: list[str] = []
         self._panel_wanted: bool | None = None
         self._panel_liked: bool | None = None
 
-    def say(self, text: str, severity: Severity = "information") -> None:
-        """A passing notice, drawn literally."""
-        self.notify(text, severity=severity, markup=False)
+    def say(self, text: str, severity: Severity = "information", *, fleeting: bool = False) -> None:
+        """A passing notice about this conversation, drawn literally; a `fleeting` one holds until the next key."""
+        said = Said(text, severity, self.app.NOTIFICATION_TIMEOUT, place=self, fleeting=fleeting)
+        self.app.post_message(self.InPassing(said))
 
     def stand(self, notice: Notice, text: str) -> None:
         """Let this stand above the composer until something is done about it; an empty text takes it away."""
@@ -69,6 +79,7 @@ class FramedScreen(EndsItsWork, Screen[None]):
             StatusInfo(
                 title=session.title if session else "",
                 reference=session.reference if session else "",
+                origin=self.origin,
                 workspace=short_path(self._workspace),
                 model=service.choice.name if service is not None else "",
                 read_only=service is not None and service.read_only,
@@ -141,8 +152,16 @@ class FramedScreen(EndsItsWork, Screen[None]):
         """Show or hide the state panel."""
         self._panel_wanted = shown = not self.query_one(StatePanel).display
         self.place_panel()
+        self.call_after_refresh(self._keep_keyboard_in_sight)
         if self.size.width >= NARROW:
             self.post_message(self.PanelChosen(shown))
+
+    def _keep_keyboard_in_sight(self) -> None:
+        """On a narrow terminal state and conversation hide each other: what cannot be seen has no keys."""
+        focused = self.focused
+        # Textual may have taken it from what was hidden already, and given it to nobody.
+        if focused is None or not all(each.display for each in focused.ancestors_with_self):
+            self.query_one(Composer).focus()
 
     def like_panel(self, shown: bool | None) -> None:
         """Show or hide the state as the person liked it before; None leaves it to the width."""

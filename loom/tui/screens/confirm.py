@@ -14,7 +14,7 @@ from textual.events import Key, Resize
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from loom.text import show, show_line
+from loom.text import plural, show, show_line
 from loom.tui.widgets.key_guard import KeyGuard
 
 AROUND = 11
@@ -98,3 +98,16 @@ class ConfirmScreen(ModalScreen[bool]):
             self.dismiss(yes)
         else:
             self.query_one(".answers", Static).update(self._answers("Too quick: press it again."))
+
+
+def leaving_costs(turns: int, clock: Callable[[], float]) -> ConfirmScreen:
+    """The question before loom is left with so many turns that no disk took."""
+    which = f"{plural(turns, 'turn')} {'is' if turns == 1 else 'are'}"
+    return ConfirmScreen(
+        "Leave, and lose what could not be stored?",
+        f"{which} in memory only: neither the archive nor the folder beside it could be written. Make room on the disk,"
+        " then Ctrl+R stores everything. If you leave now, the text is printed on the terminal and kept nowhere else.",
+        yes="Leave",
+        no="Stay",
+        clock=clock,
+    )

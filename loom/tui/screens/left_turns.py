@@ -17,7 +17,7 @@ from loom.text import show_line
 from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.service import ChatService
-from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
+from loom.tui.turn_text import turn_heading, turn_text, verbatim
 from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.line import split_line, turn_label
 from loom.tui.widgets.row_list import RowList
@@ -108,7 +108,7 @@ class LeftTurnsScreen(EndsItsWork, Screen[bool]):
     def _view(self) -> None:
         turn = self.query_one(LeftList).current
         if turn is not None:
-            self.app.push_screen(WholeTextScreen(turn_heading(turn), turn_text(turn), verbatim=verbatim_calls(turn)))
+            self.app.push_screen(WholeTextScreen(turn_heading(turn), turn_text(turn), verbatim=verbatim(turn)))
 
     @work(exclusive=True, group="pin", exit_on_error=False)
     async def action_pin(self) -> None:

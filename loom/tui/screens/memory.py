@@ -52,7 +52,7 @@ class MemoryScreen(TextSheet):
 
     def _text(self) -> str:
         if not self._content:
-            return "Nothing is noted yet. The model writes here with write_memory; e begins it yourself."
+            return "Nothing is noted yet.\nThe model notes things here with write_memory.\ne begins it yourself."
         return self._content.decode("utf-8", "replace")
 
     async def _show(self) -> None:

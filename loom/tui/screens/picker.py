@@ -78,7 +78,8 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
             tooltip="Search everything that was ever said",
         ),
         Binding("question_mark", "help", "Help", key_display="?", tooltip="This page"),
-        Binding("escape", "leave", "Leave", key_display="Esc", tooltip="Clear the filter, then leave"),
+        Binding("escape", "clear", "Clear filter", key_display="Esc", tooltip="Clear the filter, back to the list"),
+        Binding("escape", "leave", "Leave", key_display="Esc", tooltip="Leave the list"),
     ]
 
     def __init__(
@@ -115,7 +116,9 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
 
     def compose(self) -> ComposeResult:
         yield TitleLine()
-        yield Input(placeholder="title, focus, model, reference", id="filter", compact=True, select_on_focus=False)
+        yield Input(
+            placeholder="title, focus, model, reference; Enter opens", id="filter", compact=True, select_on_focus=False
+        )
         yield SessionList(clock=self._clock, open_id=self._open_id)
         yield Static(id="said", markup=False)
         yield KeyBar()
@@ -237,6 +240,7 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         box = self.query_one("#filter", Input)
         box.add_class("-shown")
         box.focus()
+        self.refresh_bindings()
         if first:
             box.insert_text_at_cursor(first)
 
@@ -248,14 +252,19 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
     def _filtered(self) -> None:
         self._show_rows(to_best=True)
 
-    def action_leave(self) -> None:
+    @property
+    def _filtering(self) -> bool:
+        return self.is_mounted and self.query_one("#filter", Input).has_class("-shown")
+
+    def action_clear(self) -> None:
         box = self.query_one("#filter", Input)
-        if box.has_class("-shown"):
-            box.remove_class("-shown")
-            box.value = ""
-            self.query_one(SessionList).focus()
-        else:
-            self.dismiss(Quit())
+        box.remove_class("-shown")
+        box.value = ""
+        self.query_one(SessionList).focus()
+        self.refresh_bindings()
+
+    def action_leave(self) -> None:
+        self.dismiss(Quit())
 
     # --- what is done with a session --------------------------------------------------------------
 
@@ -371,6 +380,10 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
                 return bool(self._deleted)
             case "archive":
                 return self._search is not None
+            case "clear":
+                return self._filtering
+            case "leave" | "filter":
+                return not self._filtering
             case "delete" | "rename" if self.is_mounted:
                 # Greyed out on `New session`.
                 return True if self._current is not None else None

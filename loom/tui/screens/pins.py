@@ -18,7 +18,7 @@ from loom.text import show_line
 from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.service import ChatService
-from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
+from loom.tui.turn_text import turn_heading, turn_text, verbatim
 from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.line import split_line, turn_label
 from loom.tui.widgets.row_list import RowList
@@ -73,6 +73,9 @@ class PinsScreen(EndsItsWork, ModalScreen[None]):
             )
             yield KeyBar()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return bool(self._service.state.pins) if action == "unpin" else True
+
     def on_mount(self) -> None:
         self._draw()
 
@@ -82,6 +85,11 @@ class PinsScreen(EndsItsWork, ModalScreen[None]):
         self.query_one(".title", Static).update(Content(title))
         self.query_one(PinList).display = bool(pins)
         self.query_one(".empty").display = not pins
+        # A list that nobody sees would still have the keyboard, and its keys would stand at the foot.
+        self.query_one(PinList).can_focus = bool(pins)
+        if not pins:
+            self.set_focus(None)
+        self.refresh_bindings()
 
     @on(RowList.Chosen)
     @work(exclusive=True, exit_on_error=False)
@@ -98,7 +106,7 @@ class PinsScreen(EndsItsWork, ModalScreen[None]):
         if found is None:
             self.app.push_screen(WholeTextScreen(turn_label(pin.turn), pin.text))
         else:
-            whole = WholeTextScreen(turn_heading(found), turn_text(found), verbatim=verbatim_calls(found))
+            whole = WholeTextScreen(turn_heading(found), turn_text(found), verbatim=verbatim(found))
             self.app.push_screen(whole)
 
     @work(exclusive=True, group="unpin", exit_on_error=False)

@@ -15,7 +15,7 @@ from loom.errors import LoomError
 from loom.text import plural, show_line
 from loom.tui.readers import SearchReader
 from loom.tui.screens.ending_work import EndsItsWork
-from loom.tui.turn_text import turn_heading, turn_text, verbatim_calls
+from loom.tui.turn_text import turn_heading, turn_text, verbatim
 from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.text_view import TextView
 from loom.tui.widgets.title_line import TitleLine
@@ -51,7 +51,7 @@ class TurnViewScreen(EndsItsWork, Screen[None]):
 
     @property
     def _text(self) -> str:
-        return (verbatim_calls(self._turn) if self._verbatim else "") or turn_text(self._turn)
+        return (verbatim(self._turn) if self._verbatim else "") or turn_text(self._turn)
 
     def compose(self) -> ComposeResult:
         yield TitleLine()
@@ -83,7 +83,7 @@ class TurnViewScreen(EndsItsWork, Screen[None]):
         await self._renew()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return bool(self._turn.tool_calls) if action == "turn_over" else True
+        return bool(verbatim(self._turn)) if action == "turn_over" else True
 
     async def action_turn_over(self) -> None:
         self._verbatim = not self._verbatim

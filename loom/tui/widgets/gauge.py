@@ -28,6 +28,11 @@ _GROUPS: tuple[tuple[tuple[Segment, ...], str, str], ...] = (
     ((Segment.RECALLED, Segment.PINS, Segment.HINT), "░", "$accent"),
 )
 
+PUT_BACK = (
+    "The mark ┃ has moved to the full window: you put something back, and nothing leaves because of that. It returns "
+    "to its place when so much is new that something would leave anyway."
+)
+
 
 class Level(StrEnum):
     OK = "ok"
@@ -100,6 +105,16 @@ def gauge_text(usage: WindowUsage) -> str:
     return f"{percent} {about}{short_tokens(usage.used)}/{short_tokens(usage.window)}{assumed}"
 
 
+def gauge_words(usage: WindowUsage) -> str:
+    """What the bar shows, in a sentence or two."""
+    about = "about " if usage.estimated else ""
+    words = (
+        f"The next request takes {about}{usage.used:,} of {usage.window:,} tokens. ┃ At {usage.high_water:,} the "
+        "oldest exchanges leave the window; the archive keeps them. F2 shows what it holds."
+    )
+    return f"{words}\n{PUT_BACK}" if usage.put_back else words
+
+
 def gauge_line(usage: WindowUsage | None, level: Level, width: int) -> Content:
     """The whole line: bar, numbers, and, where there is room, the cost and how much came from the provider's cache."""
     if usage is None:
@@ -136,6 +151,7 @@ class Gauge(Widget):
     def show_usage(self, usage: WindowUsage | None) -> None:
         """Draw this reading; None while nothing has been counted yet."""
         self.usage = usage
+        self.tooltip = Content(gauge_words(usage)) if usage is not None else None
         before, self.level = self.level, next_level(self.level, usage.percent) if usage is not None else Level.OK
         if usage is not None and _RANK[self.level] > _RANK[before]:
             self.post_message(self.Filled(usage))

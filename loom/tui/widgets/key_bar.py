@@ -12,8 +12,8 @@ from textual.widgets._footer import FooterKey
 
 
 class KeyBar(Footer):
-    """Keys in the order of the screen's bindings. Where they do not all fit, the last ones stay away; the help and the
-    way back are always there, and the help names them all."""
+    """Keys in the order of the screen's bindings. Where they do not all fit, the last ones stay away; the help, the
+    way back and the way out are always there, and the help names them all."""
 
     def __init__(self) -> None:
         super().__init__(show_command_palette=False)
@@ -57,7 +57,7 @@ def fitting(keys: Sequence[FooterKey], width: int) -> list[FooterKey]:
 
 
 def _leads(key: FooterKey) -> bool:
-    return "help" in key.action or key.key == "escape"
+    return "help" in key.action or key.key in ("escape", "ctrl+q")
 
 
 def _columns(key: FooterKey) -> int:

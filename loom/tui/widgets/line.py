@@ -53,4 +53,17 @@ class ErrorBlock(Static):
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__(Content(show_block(text, max_chars=4_000)), markup=False)
+        super().__init__(markup=False)
+        self.source = text
+        self.count = 1
+        """How often it was said."""
+        self._draw()
+
+    def again(self) -> None:
+        """The same was said once more: it is counted, not drawn twice."""
+        self.count += 1
+        self._draw()
+
+    def _draw(self) -> None:
+        often = f" (×{self.count})" if self.count > 1 else ""
+        self.update(Content.assemble(show_block(self.source, max_chars=4_000), (often, "bold")))

@@ -46,7 +46,7 @@ def wide_row(
     focus_width = rest - title_width - model_width - 2
     parts: list[Content] = [
         _mark(is_open),
-        _cell(Content.styled(_title(session), "bold"), title_width),
+        _cell(_title_line(session), title_width),
         _cell(Content.styled(f" {show_line(session.reference, 12)}", "$text-primary"), 10),
         _cell(Content(turns_text(session.turn_count)).right(12), 13),
         _cell(Content(age(session.last_active_at, now)).right(7), 9),
@@ -63,7 +63,7 @@ def narrow_rows(
 ) -> tuple[Content, Content]:
     """Two lines: title with reference, turns and age; where it was forked from and focus with model."""
     first = split_line(
-        Content.assemble(_mark(is_open), (_title(session), "bold")),
+        _mark(is_open).append(_title_line(session)),
         Content.assemble(
             (show_line(session.reference, 12), "$text-primary"),
             (f" {turns_text(session.turn_count).rjust(9)}", ""),
@@ -86,6 +86,12 @@ def _mark(is_open: bool) -> Content:
 
 def _title(session: Session) -> str:
     return show_line(session.title, 200) or "untitled"
+
+
+def _title_line(session: Session) -> Content:
+    """A fork is called as what it was made of: the sign in front tells the two apart."""
+    fork = ("↳ ", "$text-accent") if session.fork_turn is not None else ""
+    return Content.assemble(fork, (_title(session), "bold"))
 
 
 def _focus(session: Session) -> str:

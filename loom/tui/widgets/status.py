@@ -24,6 +24,8 @@ class StatusInfo:
 
     title: str = ""
     reference: str = ""
+    origin: str = ""
+    """Where a fork comes from, in words."""
     workspace: str = ""
     model: str = ""
     read_only: bool = False
@@ -39,12 +41,16 @@ def status_line(info: StatusInfo, work: str, width: int) -> Content:
         model = "offline (no model)"
     right = Content.assemble((work, "$text-primary bold"), "  " if work and model else "", (model, model_style))
     left = Content.styled("loom", "$text-primary bold")
-    title = show_line(info.title, 80) or "new session"
+    title = show_line(info.title, 80) or ("untitled" if info.reference else "new session")
     left = Content.assemble(left, "  ", (title, "bold"))
     if info.reference:
         left = Content.assemble(left, (f"  {info.reference}", "$foreground-muted"))
     if info.read_only or info.taken:
         left = Content.assemble(left, ("  taken over" if info.taken else "  read-only", "$text-warning"))
+    if info.origin:
+        origin = f"  {show_line(info.origin, 40)}"
+        if len(origin) <= width - right.cell_length - left.cell_length - 1:
+            left = Content.assemble(left, (origin, "$text-accent"))
     room = width - right.cell_length - left.cell_length - 3
     workspace = show_line(info.workspace, 200)
     if workspace and room >= 8:
@@ -54,7 +60,7 @@ def status_line(info: StatusInfo, work: str, width: int) -> Content:
 
 
 class StatusLine(Widget):
-    """One line; while an exchange runs it counts the seconds and says how to stop it."""
+    """One line; while something runs it counts the seconds and says how to stop it."""
 
     DEFAULT_CSS = "StatusLine { height: 1; padding: 0 1; background: $panel; dock: top; }"
 
@@ -73,15 +79,17 @@ class StatusLine(Widget):
     def show_title(self, title: str, reference: str) -> None:
         self.show_info(replace(self._info, title=title, reference=reference))
 
-    def start(self) -> None:
-        """An exchange runs from now on."""
+    def start(self, word: str = "") -> None:
+        """Something runs from now on that Esc stops: an exchange, or what `word` says."""
+        self._word = word
         self._began = self._clock()
         if self._timer is None:
             self._timer = self.set_interval(TICK, self.refresh)
         self.refresh()
 
     def stop(self) -> None:
-        self._began = None
+        """It is over, and so is what the word said of it."""
+        self._began, self._word = None, ""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None

@@ -17,6 +17,7 @@ from textual.widgets import Static
 
 from loom.archive.records import Turn, TurnStatus
 from loom.text import plural, show_block, show_line
+from loom.tui.argument_errors import argument_errors
 from loom.tui.call_text import argument_line, arguments_text
 from loom.tui.keys import bindings
 from loom.tui.recall_words import RECALL_TOOL, recall_words
@@ -239,6 +240,8 @@ class ToolCard(Vertical, Pinnable, can_focus=True):
     def _said(self) -> str:
         """The result in words for a person."""
         said = (self.result.content if self.result is not None else "") or ""
+        if self.result is not None and self.result.status is TurnStatus.FAILED:
+            return argument_errors(said)
         return recall_words(said) if self.tool_name == RECALL_TOOL else said
 
     def _verbatim_arguments(self) -> str:
@@ -266,7 +269,7 @@ class ToolCard(Vertical, Pinnable, can_focus=True):
         """What stands below the title of a card that is not opened."""
         if self.result is None or self.state not in (CardState.FAILED, CardState.DENIED):
             return Content("")
-        return Content.styled(show_line(self.result.content or "", 300), "$foreground-muted")
+        return Content.styled(show_line(self._said(), 300), "$foreground-muted")
 
 
 def _result_content(text: str) -> Content:

@@ -319,7 +319,12 @@ class Transcript(VerticalScroll):
             await self._mount([ReceiptLine(text)])
 
     async def add_line(self, line: ReceiptLine | ErrorBlock) -> None:
-        await self._mount([line])
+        """Put it behind everything else; an error that stands there already is counted instead."""
+        last = self.children[-1] if self.children else None
+        if isinstance(line, ErrorBlock) and isinstance(last, ErrorBlock) and last.source == line.source:
+            last.again()
+        else:
+            await self._mount([line])
 
     @property
     def shows_interruption(self) -> bool:

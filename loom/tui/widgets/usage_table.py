@@ -11,7 +11,7 @@ from textual.content import Content
 from loom.archive.records import RequestLine, TurnKind
 from loom.context.usage import Segment, WindowUsage
 from loom.text import plural, show_line
-from loom.tui.widgets.gauge import Cell
+from loom.tui.widgets.gauge import PUT_BACK, Cell
 from loom.tui.widgets.usage_grid import look_of
 
 if TYPE_CHECKING:
@@ -120,6 +120,8 @@ def table_content(usage: WindowUsage, width: int) -> Content:
         if room >= 8 and row.look is not None and row.share > 0:
             line = line.append(Content.styled("  " + "━" * max(1, round(min(1.0, row.share) * room)), row.look.style))
         lines.append(line)
+    if usage.put_back:
+        lines += Content.styled(PUT_BACK, "$text-accent").wrap(max(20, width))
     return Content("\n").join(lines)
 
 

@@ -1,0 +1,153 @@
+"""What is being written in the whole program: it is there again whatever comes between."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from loom.archive.unsent import Unsent
+from loom.locations import Locations
+from loom.tui.choices import OpenSession
+from loom.tui.screens.chat import ChatScreen
+from loom.tui.screens.help import HelpScreen
+from loom.tui.screens.picker import PickerScreen
+from loom.tui.widgets.composer import Composer
+from loom.tui.widgets.message import AssistantMessage, UserMessage
+from tests.support.seat import seated
+from tests.support.unsent import put_unsent
+
+
+async def test_a_draft_is_there_after_a_look_elsewhere(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.pilot.press("d", "r", "a", "f", "t", "f1")
+        await seat.until(lambda: isinstance(seat.app.screen, HelpScreen))
+        await seat.pilot.press("escape")
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen))
+        assert seat.chat.draft == "draft"
+
+
+async def test_what_was_being_written_is_there_after_leaving(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        seat.chat.query_one(Composer).put("before the first message")
+        await seat.pilot.press("ctrl+q")
+    async with seated(locations, workspace, fresh=True) as seat:
+        await seat.ready()
+        assert seat.chat.draft == "before the first message"
+        await seat.pilot.press("ctrl+c")
+        await seat.talk("read README.md")
+        seat.chat.query_one(Composer).put("after it")
+        await seat.pilot.press("ctrl+q")
+    async with seated(locations, workspace, fresh=True) as seat:
+        await seat.ready()
+        assert seat.chat.draft == ""
+    async with seated(locations, workspace, resume="0") as seat:
+        await seat.ready()
+        assert seat.chat.draft == "after it"
+
+
+async def test_a_draft_goes_to_the_disk_while_it_is_written(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        seat.chat.query_one(Composer).put("half a thought")
+        await seat.until(lambda: list(locations.unsent.glob("new-*.txt")))
+        await seat.talk("read README.md")
+        await seat.until(lambda: not list(locations.unsent.iterdir()))
+
+
+async def test_a_message_that_was_stored_is_no_draft_any_more(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        session_id = seat.session_id
+    put_unsent(Unsent(locations.unsent), session_id, "read README.md")
+    async with seated(locations, workspace, resume="0") as seat:
+        await seat.ready()
+        assert seat.chat.draft == ""
+
+
+async def test_a_message_stays_a_draft_until_it_is_stored(locations: Locations, workspace: Path) -> None:
+    def kept() -> list[str]:
+        return [file.read_text(encoding="utf-8") for file in locations.unsent.glob("*.txt")]
+
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        other = sqlite3.connect(locations.archive, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        await seat.say("words that matter")
+        await seat.say("and more of them")
+        await seat.until(lambda: kept() == ["words that matter\n\nand more of them"])
+        assert seat.chat.draft == "and more of them"
+        other.execute("ROLLBACK")
+        other.close()
+        await seat.until(lambda: not kept())
+        await seat.until(lambda: seat.chat.service is not None and not seat.chat.service.waiting)
+        await seat.idle()
+
+
+async def test_words_written_in_a_session_that_is_only_read_are_there_after_leaving(
+    locations: Locations, workspace: Path
+) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        first = seat.session_id
+        seat.chat.query_one(Composer).put("mine")
+        await seat.until(lambda: list(locations.unsent.glob("*.txt")))
+        async with seated(locations, workspace) as reader:
+            await reader.until(lambda: isinstance(reader.app.screen, PickerScreen) and reader.rows)
+            reader.app.screen.dismiss(OpenSession(first, read_only=True))
+            await reader.ready()
+            assert reader.chat.service is not None and reader.chat.service.read_only
+            reader.chat.query_one(Composer).put("written while reading")
+            await reader.pilot.press("ctrl+q")
+            await reader.until(lambda: not reader.app.is_running)
+        assert seat.chat.draft == "mine"
+        await seat.pilot.press("ctrl+q")
+    async with seated(locations, workspace, resume=first) as seat:
+        await seat.ready()
+        assert sorted(seat.chat.draft.split("\n\n")) == ["mine", "written while reading"]
+
+
+async def test_two_new_conversations_in_one_folder_keep_their_own_words(locations: Locations, workspace: Path) -> None:
+    def kept() -> list[str]:
+        return sorted(file.read_text(encoding="utf-8") for file in locations.unsent.glob("*.txt"))
+
+    async with seated(locations, workspace) as one:
+        await one.ready()
+        one.chat.query_one(Composer).put("alpha")
+        await one.until(lambda: kept() == ["alpha"])
+        async with seated(locations, workspace, fresh=True) as other:
+            await other.ready()
+            assert other.chat.draft == ""
+            other.chat.query_one(Composer).put("read README.md")
+            await other.until(lambda: kept() == ["alpha", "read README.md"])
+            await other.talk("read README.md")
+            await other.until(lambda: kept() == ["alpha"])
+        assert one.chat.draft == "alpha"
+    async with seated(locations, workspace, fresh=True) as again:
+        await again.ready()
+        assert again.chat.draft == "alpha"
+
+
+async def test_each_session_keeps_its_draft(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.say("read README.md")
+        await seat.until(lambda: seat.chat.query(AssistantMessage))
+        await seat.idle()
+        await seat.pilot.press("o", "n", "e")
+        first = seat.chat
+        seat.chat.action_command("new")
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and seat.app.screen is not first)
+        await seat.ready()
+        assert seat.chat.draft == ""
+        await seat.pilot.press("ctrl+o")
+        await seat.until(lambda: isinstance(seat.app.screen, PickerScreen))
+        await seat.pilot.pause()
+        await seat.pilot.press("down", "enter")
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and seat.chat.query(UserMessage))
+        await seat.ready()
+        assert seat.chat.draft == "one"
