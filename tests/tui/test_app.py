@@ -75,7 +75,7 @@ async def test_an_effect_is_asked_for_and_a_no_changes_nothing(locations: Locati
     async with seated(locations, workspace) as seat:
         await seat.ready()
         await seat.say("run touch made.txt")
-        await seat.until(lambda: seat.chat.query(Approval))
+        await seat.until(lambda: any(question.has_focus for question in seat.chat.query(Approval)))
         question = seat.chat.query_one(Approval)
         assert "touch made.txt" in question.asked.preview.body
         seat.clock.advance(1)
