@@ -43,7 +43,7 @@ class LoomCommands(Provider):
 
     async def discover(self) -> Hits:
         for each in self._entries:
-            yield DiscoveryHit(Content(each.name), each.run, text=each.name, help=Content(each.help).markup)
+            yield DiscoveryHit(Content(each.name), each.run, text=each.name, help=_literal(each.help))
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
@@ -52,7 +52,12 @@ class LoomCommands(Provider):
             score = max(matcher.match(each.name), matcher.match(f"{each.name} {each.help}") * 0.9)
             if score > 0:
                 shown = _marked(matcher, each.name)
-                yield Hit(score, shown, each.run, text=each.name, help=Content(each.help).markup)
+                yield Hit(score, shown, each.run, text=each.name, help=_literal(each.help))
+
+
+def _literal(text: str) -> str:
+    """Markup that shows this text. (`Content.markup` leaves out a bracket that nothing closes.)"""
+    return text.replace("[", r"\[")
 
 
 def _marked(matcher: Matcher, name: str) -> Content:

@@ -344,9 +344,10 @@ async def test_a_cancelled_append_is_stored_exactly_once(store: ConversationStor
         for _ in range(number % 5):
             await asyncio.sleep(0)
         started = number % 5 > 0
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        # On a fast disk it may be done by now.
+        if task.cancel():
+            with pytest.raises(asyncio.CancelledError):
+                await task
         found = [turn.content for turn in await store.get_turns(session, limit=1000)]
         assert found.count(f"cancelled {number}") == (1 if started else 0)
     await store.append_turn(session, "user", "still works")

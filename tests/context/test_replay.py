@@ -122,7 +122,7 @@ def test_a_report_that_cannot_be_of_this_request_is_no_scale() -> None:
     assembly = window.assemble()
     kept = replace(manifest(assembly, Fingerprints()), reported_tokens=7)
     seen = replay(kept, in_it(kept, rows), None, words)
-    assert seen.tokens == assembly.tokens and seen.about == "~" and "cannot be this request" in counting_words(seen)
+    assert seen.tokens == assembly.tokens and seen.about == "~" and "cannot be of this request" in counting_words(seen)
 
 
 @given(happenings, st.integers(2_200, 9_000))

@@ -174,6 +174,7 @@ async def test_what_no_disk_took_is_printed_where_it_can_be_copied(place: Place)
         loom.ready()
         loom.say("count to 3")
         loom.until("1, 2, 3")
+        loom.until("T2")
         # The spool's folder is a file, and the archive refuses every turn: as on a disk that is full.
         (place.home / "spool").write_text("")
         with closing(connect(place.home / "archive.db")) as other:

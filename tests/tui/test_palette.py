@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hypothesis import given
+from hypothesis import strategies as st
 from textual.command import CommandList, CommandPalette
+from textual.content import Content
 
 from loom.locations import Locations
 from loom.tui.commands import COMMANDS
+from loom.tui.palette import _literal
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
 from loom.tui.widgets.composer import Composer
 from tests.support.seat import Seat, seated
 
 HOSTILE = "[/foo] [@click=app.quit]x[/] of Friday"
+UNCLOSED = "look in [/tmp/data, then in it[/2 \\"
 
 
 async def open_palette(seat: Seat) -> list[str]:
@@ -68,15 +73,22 @@ async def test_another_session_is_found_by_its_title_which_is_no_markup(location
     async with seated(locations, workspace, fresh=True) as seat:
         await seat.ready()
         await seat.talk(HOSTILE)
+        await seat.talk(UNCLOSED)
         first = seat.session_id
         await seat.say("/new")
         await seat.until(lambda: seat.chat.service is not None and seat.chat.service.session is None)
         await seat.ready()
         await open_palette(seat)
         await wanted(seat, "friday", HOSTILE)
+        assert UNCLOSED in options(seat)[0]
         await seat.pilot.press("enter")
         await seat.until(lambda: seat.chat.service is not None and seat.chat.service.session is not None)
         assert seat.session_id == first
+
+
+@given(st.text("ab [](){}/\\@=.#'$") | st.text(st.characters(exclude_categories=["Cc", "Cs"])))
+def test_a_help_text_is_drawn_as_it_is(text: str) -> None:
+    assert Content.from_markup(_literal(text)).plain == text
 
 
 async def test_over_another_screen_it_offers_the_keys_of_that_screen(locations: Locations, workspace: Path) -> None:
