@@ -83,6 +83,7 @@ async def test_a_backup_elsewhere_is_private_and_remembered(
     store: ConversationStore, session: str, tmp_path: Path
 ) -> None:
     target = tmp_path / "a stick" / "copy.db"
+    target.parent.mkdir()
     create_backup(store.path, target)
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     assert known_backups(store.path) == [target]
@@ -90,10 +91,19 @@ async def test_a_backup_elsewhere_is_private_and_remembered(
         create_backup(store.path, target)
 
 
-async def test_a_backup_that_cannot_be_written_is_told(store: ConversationStore, tmp_path: Path) -> None:
+@pytest.mark.parametrize("folder", ["file", "typo", "typo/in/it"])
+async def test_a_backup_where_there_is_no_folder_is_refused_and_makes_none(
+    store: ConversationStore, tmp_path: Path, folder: str
+) -> None:
     (tmp_path / "file").touch()
+    with pytest.raises(WriteFailed, match="There is no folder"):
+        create_backup(store.path, tmp_path / folder / "copy.db")
+    assert not (tmp_path / "typo").exists()
+
+
+async def test_a_backup_that_cannot_be_written_is_told(store: ConversationStore, tmp_path: Path) -> None:
     with pytest.raises(WriteFailed, match="cannot be written"):
-        create_backup(store.path, tmp_path / "file" / "copy.db")
+        create_backup(store.path, tmp_path / ("x" * 300))
 
 
 async def test_a_few_automatic_backups_are_kept_and_no_other_is_touched(store: ConversationStore) -> None:

@@ -168,7 +168,7 @@ HOSTILE = {
     "an export into a pipe": ("export", "0", "PLACE/pipe", "--format", "json", "--force", "is not a file"),
     "a backup over the archive": ("backup", "HOME/archive.db", "exists already"),
     "a backup over a link that leads nowhere": ("backup", "PLACE/link", "exists already"),
-    "a backup where no folder can be": ("backup", "PLACE/notes/copy.db", "cannot be written"),
+    "a backup where no folder can be": ("backup", "PLACE/notes/copy.db", "There is no folder"),
     "a recovery of a folder": ("recover", "PLACE", "is not a file"),
     "a recovery of a pipe": ("recover", "PLACE/pipe", "is not a file"),
     "a recovery over the archive": ("recover", "HOME/archive.db", "-o", "HOME/archive.db", "exists already"),
