@@ -35,6 +35,7 @@ from loom.tui.widgets.queue import QueuedMessages
 from loom.tui.widgets.said_line import SaidLine
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.transcript import Transcript
+from tests.support.browsing import screen_text
 from tests.support.clock import Clock
 from tests.support.turns import session_record, turn
 from tests.tui.conftest import ChatApp
@@ -68,6 +69,17 @@ async def test_a_message_sent_before_the_conversation_is_there_waits_and_can_be_
         assert app.chat.query_one(Composer).text == "b"
         await app.chat.attach(app.service)
         assert app.service.sent == ["a"]
+
+
+async def test_until_it_is_open_nothing_looks_like_a_new_conversation() -> None:
+    app = ChatApp(attached=False)
+    async with app.run_test(size=(160, 30)) as pilot:
+        await pilot.press("ctrl+s")
+        before = screen_text(app)
+        assert "opening…" in before and "new session" not in before and "Nothing yet" not in before
+        await app.chat.attach(app.service)
+        await settled(pilot, app)
+        assert "new session" in screen_text(app)
 
 
 async def test_what_is_typed_while_it_works_is_queued_and_editable(app: ChatApp) -> None:

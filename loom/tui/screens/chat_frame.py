@@ -84,6 +84,7 @@ class FramedScreen(EndsItsWork, Screen[None]):
                 model=service.choice.name if service is not None else "",
                 read_only=service is not None and service.read_only,
                 taken=service is not None and service.taken,
+                is_open=service is not None,
             )
         )
         self.query_one(Gauge).show_usage(service.usage if service is not None else None)

@@ -79,7 +79,7 @@ class StatePanel(Vertical):
         padding: 0 1;
         border-left: vkey $panel;
         & > .panel-title { color: $text-muted; text-style: bold; }
-        & > .panel-empty { height: auto; color: $text-muted; margin-top: 1; }
+        & > .panel-empty { display: none; height: auto; color: $text-muted; margin-top: 1; }
         & > StateList .row-list--cursor { background: $background 0%; }
         & > StateList:focus .row-list--cursor { background: $primary 25%; }
     }

@@ -31,6 +31,8 @@ class StatusInfo:
     read_only: bool = False
     taken: bool = False
     """Another loom has the session now."""
+    is_open: bool = True
+    """False while it is not known yet which session it will be."""
 
 
 def status_line(info: StatusInfo, work: str, width: int) -> Content:
@@ -42,7 +44,8 @@ def status_line(info: StatusInfo, work: str, width: int) -> Content:
     right = Content.assemble((work, "$text-primary bold"), "  " if work and model else "", (model, model_style))
     left = Content.styled("loom", "$text-primary bold")
     title = show_line(info.title, 80) or ("untitled" if info.reference else "new session")
-    left = Content.assemble(left, "  ", (title, "bold"))
+    if info.is_open:
+        left = Content.assemble(left, "  ", (title, "bold"))
     if info.reference:
         left = Content.assemble(left, (f"  {info.reference}", "$foreground-muted"))
     if info.read_only or info.taken:
