@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypedDict
 
 from loom.archive import ConversationStore, Revision, SearchHit, SearchPage, Session, Turn
+from loom.archive.records import TurnKind
 
 Scope = Literal["session", "workspace", "all"]
+ASKING = 8
+"""Hits that are looked for beyond those wanted: so many may be the words that ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,18 @@ class ArchiveRecall:
         session_id = self.session_id
         if session_id is None and scope == "session":
             return SearchPage(hits=(), searched_turns=0, elapsed_ms=0)
-        return await self.store.search(query, limit=limit, at_hand=session_id, **self._within(scope))
+        page = await self.store.search(query, limit=limit + ASKING, at_hand=session_id, **self._within(scope))
+        return replace(page, hits=tuple(hit for hit in page.hits if not self._is_asking(hit))[:limit])
+
+    def _is_asking(self, hit: SearchHit) -> bool:
+        """Whether these are the words that ask, which the model has before it: they have every word of the query."""
+        session = self.session()
+        return (
+            session is not None
+            and (hit.session_id, hit.exchange) == (session.id, session.exchange_count)
+            and hit.role in ("user", "assistant")
+            and hit.kind is TurnKind.TEXT
+        )
 
     async def turns(self, first: int, last: int) -> list[Turn]:
         session_id = self.session_id

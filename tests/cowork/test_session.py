@@ -170,6 +170,21 @@ async def test_the_model_finds_what_was_said_before(start: Start) -> None:
     assert "[Turn 1]" in (results[0].content or "")
 
 
+async def test_the_question_itself_is_nothing_that_was_said_before(start: Start) -> None:
+    talk = await start()
+    await talk.say("the deployment key lives in the blue vault")
+    for _ in range(12):
+        await talk.say("what did we say about sailing?")
+    results = [e.turn for e in talk.heard.of(ToolFinished) if e.turn.tool_name == "conversation_recall"]
+    assert "Nothing in" in (results[0].content or "")
+    asked_before = results[-1].content or ""
+    newest = results[-1].exchange
+    assert "match 1" in asked_before, "earlier questions were said, though"
+    turns = await talk.session.transcript(None, 500)
+    (asking,) = [turn.turn_number for turn in turns if turn.exchange == newest and turn.role == "user"]
+    assert f"[Turn {asking}] user" not in asked_before
+
+
 async def test_every_turn_was_durable_when_it_was_announced(start: Start, bench: Workbench) -> None:
     talk = await start()
     missing: list[int] = []
