@@ -68,6 +68,9 @@ class Talk:
     async def recall(self, action: str, *, settings: Settings | None = None, **arguments: Any) -> str:
         settings = settings or Settings()
         session = await self.store.get_session(self.session) if self.session else None
+        if session is not None:
+            # The one that asks comes behind all that was said.
+            session = replace(session, exchange_count=session.exchange_count + 1)
         source = ArchiveRecall(self.store, str(self.workspace), lambda: session, lambda: "focus: auth\n")
         tools = build_toolbox(self.workspace, settings, source, tokens)
         content = (await tools["conversation_recall"].function(action, **arguments)).content
