@@ -2,8 +2,8 @@
 
 SQLite goes on with the files that it opened, whatever becomes of their names: what is written to a log that somebody
 removed is gone with the process, and a log or an index that another process makes in its place knows nothing of this
-one's. So it is looked at in every turn of a writer (some 10 µs): before the write whether the index in use is the one
-of that name and about the log in use, behind it whether database and log have their names.
+one's. So it is looked at in every turn of a writer (some 10 µs): before the write whether database and index have their
+names and the index is about the log in use, behind it whether database and log have theirs.
 
 A log without a name is moved into the database, through the connection that still has it, which saves every turn in
 it; then all connections are opened anew. Names are looked up in the folder as it was opened: one that is moved with
@@ -31,6 +31,9 @@ _SALTS_AT = 16
 _SALTS = 8
 _NONE = b""
 _LOOKS = 20
+
+_NOTHING = "nothing was stored"
+_PERHAPS = "what was being written may be stored or not"
 
 
 class _Named(Enum):
@@ -77,31 +80,27 @@ class OpenFiles:
         Raises Displaced, when all connections have to be opened anew first, or WriteFailed. Nothing is written then.
         """
         if self._doubtful or not self._is_sound():
-            self._put_right(connection)
+            self._put_right(connection, _NOTHING)
 
     def behind(self, connection: sqlite3.Connection) -> None:
         """To be called in the connection's turn, after it has written: on return that is on the disk under a name of
-        the archive's. Raises WriteFailed."""
-        try:
-            named = (
-                os.stat(self._names[0], dir_fd=self._folder).st_ino == self._database_inode
-                and os.stat(self._names[1], dir_fd=self._folder).st_ino == self._log_inode
-            )
-        except FileNotFoundError:
-            named = False
-        if not named:
+        the archive's. Raises WriteFailed, which says that it may be stored or not."""
+        if not (self._has(self._names[0], self._database_inode) and self._has(self._names[1], self._log_inode)):
             try:
-                self._put_right(connection)
+                self._put_right(connection, _PERHAPS)
             except Displaced:
                 # It is in the database now; the next turn opens everything anew.
                 return
 
     def _is_sound(self) -> bool:
-        try:
-            index = os.stat(self._names[2], dir_fd=self._folder).st_ino
-        except FileNotFoundError:
-            return False
-        return index == self._index.inode and self._index.salts() in (_NONE, os.pread(self._log, _SALTS, _SALTS_AT))
+        return (
+            self._has(self._names[0], self._database_inode)
+            and self._has(self._names[2], self._index.inode)
+            and self._index.salts() in (_NONE, self._own_salts)
+        )
+
+    def _has(self, name: str, inode: int | None) -> bool:
+        return self._named(name, inode) is _Named.SAME
 
     @property
     def _own_salts(self) -> bytes:
@@ -111,12 +110,13 @@ class OpenFiles:
         """Whether the index is about the log that is open here, or about none."""
         return not head.frames or self._own_salts == head.salts
 
-    def _put_right(self, connection: sqlite3.Connection) -> None:
-        """Raises Displaced once nothing depends on the files without a name; WriteFailed when that cannot be."""
+    def _put_right(self, connection: sqlite3.Connection, outcome: str) -> None:
+        """Raises Displaced once nothing depends on the files without a name; WriteFailed, with what became of the
+        write, when that cannot be."""
         database, log, index = self._look()
         self._doubtful = True
         if database is not _Named.SAME:
-            raise self._without_database(database)
+            raise self._without_database(database, outcome)
         head = self._index.head()
         mine = self._is_mine(head)
         if log is _Named.SAME and index is _Named.SAME:
@@ -124,7 +124,7 @@ class OpenFiles:
             if not mine:
                 raise WriteFailed(
                     f"The log {self._names[1]} was emptied or overwritten by another program while loom had it open: "
-                    "nothing was stored.",
+                    f"{outcome}.",
                     "End every loom and start again; `loom check` says what is missing.",
                 )
             return
@@ -135,13 +135,13 @@ class OpenFiles:
                 # Somebody has begun a log of their own without these: the two do not go together any more.
                 raise WriteFailed(
                     f"{self._names[1]} and {self._names[2]} were removed while loom had them open, and another loom "
-                    "has begun new ones: nothing was stored.",
+                    f"has begun new ones: {outcome}.",
                     "Copy what you need from the screen, end every loom, and start again; `loom check` says what is "
                     "missing.",
                 )
             if index is not _Named.OTHER:
                 if head.frames and mine:
-                    _move_log(connection)
+                    _move_log(connection, outcome)
                 self._put_aside()
         raise Displaced(*self._words(log, index))
 
@@ -174,10 +174,10 @@ class OpenFiles:
             aside = f"{self._names[1]}{ASIDE}{uuid.uuid4().hex[:8]}"
             os.rename(self._names[1], aside, src_dir_fd=self._folder, dst_dir_fd=self._folder)
 
-    def _without_database(self, database: _Named) -> WriteFailed:
+    def _without_database(self, database: _Named, outcome: str) -> WriteFailed:
         how = "removed or renamed" if database is _Named.GONE else "replaced by another file"
         return WriteFailed(
-            f"The archive {self._path} was {how} while loom had it open: nothing was stored.",
+            f"The archive {self._path} was {how} while loom had it open: {outcome}.",
             "Put the file back and retry. If it is gone, copy what you need from the screen, end every loom, and "
             f"put a backup from {self._path.parent / 'backups'} in its place.",
         )
@@ -215,13 +215,13 @@ def is_astray(path: Path, index: LogIndex) -> bool:
     return False
 
 
-def _move_log(connection: sqlite3.Connection) -> None:
+def _move_log(connection: sqlite3.Connection, outcome: str) -> None:
     """Move all of the log into the database. Raises WriteFailed or sqlite3.Error; nothing is lost then."""
     (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
         raise WriteFailed(
             "The archive's log was removed while loom had it open, and cannot be saved while another process reads: "
-            "nothing was stored.",
+            f"{outcome}.",
             "Retry; if it goes on, close the other loom.",
         )
 
