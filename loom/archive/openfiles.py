@@ -131,7 +131,7 @@ class OpenFiles:
         if log is not _Named.SAME:
             # Moving it empties it.
             self._salts = self._own_salts or self._salts
-            if index is _Named.OTHER and head.frames > head.moved:
+            if index is _Named.OTHER and mine and head.frames > head.moved:
                 # Somebody has begun a log of their own without these: the two do not go together any more.
                 raise WriteFailed(
                     f"{self._names[1]} and {self._names[2]} were removed while loom had them open, and another loom "

@@ -206,6 +206,21 @@ async def test_two_logs_are_never_mixed(archive_path: Path) -> None:
     assert check(archive_path).sound
 
 
+async def test_one_that_only_watched_goes_on_when_the_other_has_had_all_files_removed(archive_path: Path) -> None:
+    with Keeper(archive_path) as one, Keeper(archive_path) as other:
+        first, second = one.ask("begin")["session"], other.ask("begin")["session"]
+        one.ask("append", first, BEFORE)
+        one.stop()
+        for harm in (_remove_log, _remove_index):
+            harm(archive_path)
+            assert "numbers" in other.ask("append", second, AFTER)
+        one.go_on()
+        assert one.ask("append", first, AFTER) == {"numbers": list(range(31, 61))}
+        assert one.ask("read", second) == {"texts": AFTER + AFTER}
+    assert await _texts(archive_path, first) == BEFORE + AFTER
+    assert await _texts(archive_path, second) == AFTER + AFTER
+
+
 async def test_a_log_that_was_emptied_is_told_of(archive_path: Path) -> None:
     with Keeper(archive_path) as keeper:
         session = keeper.ask("begin")["session"]
