@@ -50,6 +50,8 @@ class LogIndex:
         self._descriptor: int | None = None
         self.inode: int | None = None
         """None while there is no index: a backup has none."""
+        self.let_go = threading.Event()
+        """Set when nothing in this process has it open any more: the next connection begins with another."""
 
     @classmethod
     def joined(cls, database: Path) -> LogIndex:
@@ -69,6 +71,7 @@ class LogIndex:
             if self._users:
                 return
             self._open.pop(self._key, None)
+            self.let_go.set()
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None

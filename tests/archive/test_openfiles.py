@@ -3,15 +3,16 @@ lost, not even by a kill -9 right after."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
-from loom.archive import ArchiveUnavailable, ConversationStore, sessions
+from loom.archive import ArchiveUnavailable, ConversationStore, access, sessions
 from loom.archive.check import check
 from loom.archive.database import connect
 from loom.archive.errors import WriteFailed
@@ -219,6 +220,58 @@ async def test_one_that_only_watched_goes_on_when_the_other_has_had_all_files_re
         assert one.ask("read", second) == {"texts": AFTER + AFTER}
     assert await _texts(archive_path, first) == BEFORE + AFTER
     assert await _texts(archive_path, second) == AFTER + AFTER
+
+
+@pytest.mark.parametrize("harm", [_remove_index, _remove_both])
+async def test_a_write_waits_for_whatever_else_reads_here(store: ConversationStore, session: str, harm: Harm) -> None:
+    told: list[str] = []
+    store.tell_of_files(lambda error: told.append(str(error)))
+    await store.append_turn(session, "user", BEFORE[0])
+    reads = connect(store.path, readonly=True)
+    harm(store.path)
+    writing = asyncio.create_task(store.append_turn(session, "user", AFTER[0]))
+    ended, _ = await asyncio.wait({writing}, timeout=1.0)
+    reads.close()
+    assert not ended
+    assert await writing == 2
+    assert len(told) == 1
+    assert await store.append_turn(session, "user", AFTER[1]) == 3
+
+
+async def test_of_what_reads_on_and_on_it_is_told(
+    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "RELEASE_SECONDS", 0.0)
+    await store.append_turn(session, "user", BEFORE[0])
+    with closing(connect(store.path, readonly=True)):
+        _remove_index(store.path)
+        with pytest.raises(WriteFailed, match="another part of this loom still reads"):
+            await store.append_turn(session, "user", AFTER[0])
+        assert [turn.content for turn in await store.get_turns(session)] == BEFORE[:1]
+    assert await store.append_turn(session, "user", AFTER[0]) == 2
+
+
+@pytest.mark.parametrize("harm", [_remove_log, _remove_index, _remove_both])
+async def test_a_search_in_the_middle_brings_no_old_file_back(
+    store: ConversationStore, session: str, harm: Harm
+) -> None:
+    searching = True
+
+    async def search() -> None:
+        while searching:
+            with suppress(ArchiveUnavailable):
+                await store.search("before")
+
+    await store.append_turn(session, "user", BEFORE[0])
+    searches = [asyncio.create_task(search()) for _ in range(3)]
+    try:
+        for number in range(2, 10, 2):
+            harm(store.path)
+            assert await store.append_turn(session, "user", AFTER[0]) == number
+            assert await store.append_turn(session, "user", AFTER[1]) == number + 1
+    finally:
+        searching = False
+        await asyncio.gather(*searches)
 
 
 async def test_a_log_that_was_emptied_is_told_of(archive_path: Path) -> None:
