@@ -64,6 +64,17 @@ class LogIndex:
             index._users += 1
             return index
 
+    @classmethod
+    def beginning(cls, database: Path, size: int) -> bytes:
+        """The first bytes of a database; none if this process has it open, as closing the file would drop SQLite's
+        locks. Raises OSError."""
+        status = database.stat()
+        with cls._state:
+            if (status.st_dev, status.st_ino) in cls._open:
+                return b""
+            with guard.ours(), database.open("rb") as file:
+                return file.read(size)
+
     def leave(self) -> None:
         """The connection is closed."""
         with self._state:
