@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import uuid
 from enum import Enum
 from pathlib import Path
@@ -59,7 +60,7 @@ class OpenFiles:
         self._folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._log = -1
         try:
-            self._database_inode = os.stat(path.name, dir_fd=self._folder).st_ino
+            self._database_inode = self._status(path.name).st_ino
             with guard.ours():
                 self._log = os.open(self._names[1], os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._folder)
             self._log_inode = os.fstat(self._log).st_ino
@@ -115,6 +116,8 @@ class OpenFiles:
         write, when that cannot be."""
         database, log, index = self._look()
         self._doubtful = True
+        if index is _Named.OTHER and self._put_no_file_aside(self._names[2]):
+            index = _Named.GONE
         if database is not _Named.SAME:
             raise self._without_database(database, outcome)
         head = self._index.head()
@@ -125,7 +128,8 @@ class OpenFiles:
                 raise WriteFailed(
                     f"The log {self._names[1]} was emptied or overwritten by another program while loom had it open: "
                     f"{outcome}.",
-                    "End every loom and start again; `loom check` says what is missing.",
+                    "What only that log held is lost: copy what you need from the screen, end every loom, and start "
+                    "again.",
                 )
             return
         if log is not _Named.SAME:
@@ -136,8 +140,8 @@ class OpenFiles:
                 raise WriteFailed(
                     f"{self._names[1]} and {self._names[2]} were removed while loom had them open, and another loom "
                     f"has begun new ones: {outcome}.",
-                    "Copy what you need from the screen, end every loom, and start again; `loom check` says what is "
-                    "missing.",
+                    "What only this loom has is not in the archive: copy what you need from the screen, end every "
+                    "loom, and start again.",
                 )
             if index is not _Named.OTHER:
                 if head.frames and mine:
@@ -152,14 +156,33 @@ class OpenFiles:
 
     def _named(self, name: str, inode: int | None) -> _Named:
         try:
-            found = os.stat(name, dir_fd=self._folder).st_ino
+            found = self._status(name).st_ino
         except FileNotFoundError:
             return _Named.GONE
         return _Named.SAME if found == inode else _Named.OTHER
 
+    def _status(self, name: str) -> os.stat_result:
+        # A link to a file is not that file: the next start looks for the log beside what the link names.
+        return os.stat(name, dir_fd=self._folder, follow_symlinks=False)
+
+    def _rename_aside(self, name: str) -> None:
+        os.rename(name, f"{name}{ASIDE}{uuid.uuid4().hex[:8]}", src_dir_fd=self._folder, dst_dir_fd=self._folder)
+
+    def _put_no_file_aside(self, name: str) -> bool:
+        """Take its name from a folder, a link or the like; whether there was one."""
+        try:
+            if stat.S_ISREG(self._status(name).st_mode):
+                return False
+        except FileNotFoundError:
+            return False
+        self._rename_aside(name)
+        return True
+
     def _put_aside(self) -> None:
         """Take its name from a log that is none of this database's, or an earlier copy: it would be read into it at
         the next start. It is kept under another name. One that another process has begun is left."""
+        if self._put_no_file_aside(self._names[1]):
+            return
         try:
             with guard.ours():
                 other = os.open(self._names[1], os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._folder)
@@ -171,8 +194,7 @@ class OpenFiles:
             os.close(other)
         salts = header[_SALTS_AT : _SALTS_AT + _SALTS]
         if header and (salts == self._salts or not _belongs(salts, self._index.head())):
-            aside = f"{self._names[1]}{ASIDE}{uuid.uuid4().hex[:8]}"
-            os.rename(self._names[1], aside, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+            self._rename_aside(self._names[1])
 
     def _without_database(self, database: _Named, outcome: str) -> WriteFailed:
         how = "removed or renamed" if database is _Named.GONE else "replaced by another file"

@@ -66,6 +66,22 @@ def _remove_all_beside_it(archive: Path) -> None:
         file.unlink()
 
 
+def _put_a_link_in_the_logs_place(archive: Path) -> None:
+    _rename_log(archive)
+    _log(archive).symlink_to(archive.with_name("elsewhere"))
+
+
+def _put_a_link_in_the_indexes_place(archive: Path) -> None:
+    _index(archive).rename(archive.with_name("elsewhere"))
+    _index(archive).symlink_to(archive.with_name("elsewhere"))
+
+
+def _put_folders_in_the_place_of_both(archive: Path) -> None:
+    _remove_both(archive)
+    _log(archive).mkdir()
+    _index(archive).mkdir()
+
+
 HARMS = [
     _remove_log,
     _rename_log,
@@ -74,7 +90,10 @@ HARMS = [
     _remove_index,
     _remove_both,
     _remove_all_beside_it,
+    _put_a_link_in_the_logs_place,
 ]
+UNOPENABLE = [_put_a_link_in_the_indexes_place, _put_folders_in_the_place_of_both]
+"""Nobody else can open the archive until the one that has it open has looked."""
 
 
 async def _texts(archive: Path, session: str) -> list[str | None]:
@@ -88,7 +107,7 @@ async def _texts(archive: Path, session: str) -> list[str | None]:
         await store.close()
 
 
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("harm", HARMS + UNOPENABLE)
 async def test_what_is_acknowledged_afterwards_survives_a_kill(archive_path: Path, harm: Harm) -> None:
     with Keeper(archive_path) as keeper:
         session = keeper.ask("begin")["session"]
@@ -99,7 +118,7 @@ async def test_what_is_acknowledged_afterwards_survives_a_kill(archive_path: Pat
     assert await _texts(archive_path, session) == BEFORE + AFTER
 
 
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("harm", HARMS + UNOPENABLE)
 async def test_it_is_noticed_and_told_while_nobody_writes(archive_path: Path, harm: Harm) -> None:
     with Keeper(archive_path) as keeper:
         session = keeper.ask("begin")["session"]
@@ -111,7 +130,7 @@ async def test_it_is_noticed_and_told_while_nobody_writes(archive_path: Path, ha
     assert await _texts(archive_path, session) == BEFORE
 
 
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("harm", HARMS + UNOPENABLE)
 async def test_an_end_in_order_loses_nothing(archive_path: Path, harm: Harm) -> None:
     with Keeper(archive_path) as keeper:
         session = keeper.ask("begin")["session"]
@@ -121,7 +140,7 @@ async def test_an_end_in_order_loses_nothing(archive_path: Path, harm: Harm) -> 
     assert await _texts(archive_path, session) == BEFORE
 
 
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("harm", HARMS + UNOPENABLE)
 async def test_two_looms_go_on_side_by_side(archive_path: Path, harm: Harm) -> None:
     with Keeper(archive_path) as one, Keeper(archive_path) as other:
         first, second = one.ask("begin")["session"], other.ask("begin")["session"]
@@ -200,6 +219,7 @@ async def test_two_logs_are_never_mixed(archive_path: Path) -> None:
             one.go_on()
             refused = one.ask("append", session, AFTER)
             assert "another loom has begun new ones: nothing was stored" in refused["error"]
+            assert "What only this loom has is not in the archive" in refused["error"]
             assert one.ask("read", session) == {"texts": BEFORE}
             assert "error" in one.ask("append", session, AFTER)
             assert "numbers" in other.ask("append", other.ask("begin")["session"], AFTER)
@@ -281,7 +301,7 @@ async def test_a_log_that_was_emptied_is_told_of(archive_path: Path) -> None:
         os.truncate(_log(archive_path), 0)
         refused = keeper.ask("append", session, AFTER)
         assert "was emptied or overwritten by another program" in refused["error"]
-        assert "nothing was stored" in refused["error"]
+        assert "nothing was stored. What only that log held is lost" in refused["error"]
 
 
 @pytest.mark.parametrize("replaced", [False, True])
