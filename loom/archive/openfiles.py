@@ -2,7 +2,7 @@
 
 SQLite goes on with the files that it opened, whatever becomes of their names: what is written to a log that somebody
 removed is gone with the process, and a log or an index that another process makes in its place knows nothing of this
-one's. So it is looked at in every turn of a writer (some 10 µs): before the write whether database and index have their
+one's. So it is looked at in every turn of a writer (some 20 µs): before the write whether database and index have their
 names and the index is about the log in use, behind it whether database and log have theirs.
 
 A log without a name is moved into the database, through the connection that still has it, which saves every turn in
