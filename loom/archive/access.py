@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from loom.archive.checkpoints import Checkpoints, Moved, checkpoint
-from loom.archive.database import CLOSING_PATIENCE, WRITING_PATIENCE
+from loom.archive.database import CLOSING_PATIENCE, WRITING_PATIENCE, ArchiveConnection
 from loom.archive.errors import ArchiveError, ArchiveUnavailable, Displaced, WriteFailed
 from loom.archive.faults import unreadable, unwritable
 from loom.archive.forgiving import forgiving
 from loom.archive.hops import Hops, unbroken
+from loom.archive.logindex import LogIndex
 from loom.archive.logs import Log
 from loom.archive.migrations import prepare
 from loom.archive.mounts import require_local
@@ -25,20 +26,30 @@ T = TypeVar("T")
 LOOK_SECONDS = 1.0
 """How often is looked whether the files that are open still have their names."""
 
+RELEASE_SECONDS = 10.0
+"""So long it is waited for whatever else in this process reads the archive (the day's backup), when all connections
+have to be opened anew."""
+
+_MENDS = 3
+"""So often is one write tried again: files can be removed again meanwhile."""
+
 
 class Access:
     """Runs functions with a connection, off the event loop. Reads never wait for writes."""
 
-    def __init__(self, path: Path, release: Callable[[], Awaitable[None]]) -> None:
-        """`release` closes every other connection that this process has; they are opened anew when they are needed."""
+    def __init__(self, path: Path, others_at_rest: Callable[[], AbstractAsyncContextManager[None]]) -> None:
+        """While `others_at_rest` lasts, the store has no other connections than these; they are opened anew when they
+        are needed."""
         self.path = path
         self.tell: Callable[[ArchiveError], None] = lambda error: None
         """Called, on the event loop, when files of the archive lost their names: put right, or not to be."""
-        self._release = release
+        self._others_at_rest = others_at_rest
         self._readonly = False
         self._mending = asyncio.Lock()
         self._mended = 0
         self._reopens = False
+        self._left: LogIndex | None = None
+        """The index that must not be in use any more when everything is opened anew."""
         self._looking: asyncio.Task[None] | None = None
         self._reader: Hops | None = None
         self._writer: Hops | None = None
@@ -143,8 +154,14 @@ class Access:
     async def _write_again(
         self, error: Displaced, seen: int, work: Callable[[sqlite3.Connection], T], then: Callable[[T], None] | None
     ) -> T:
-        await self._mend(error, seen)
-        return await self._write(work, then)
+        for _ in range(_MENDS):
+            await self._mend(error, seen)
+            seen = self._mended
+            try:
+                return await self._write(work, then)
+            except Displaced as again:
+                error = again
+        raise error
 
     async def _write(self, work: Callable[[sqlite3.Connection], T], then: Callable[[T], None] | None) -> T:
         if self._closed:
@@ -229,21 +246,38 @@ class Access:
                 return
             if self._closed:
                 raise error
-            await self._release()
+            await self._open_anew()
+            self._mended += 1
+        self.tell(error)
+
+    async def _open_anew(self) -> None:
+        """Close and open everything. Raises an ArchiveError: what is open then can be read at most."""
+        async with self._others_at_rest():
+            if self._writer is not None:
+                self._left = await self._writer.begin(_index)
             # All of them first: a process has one index for all of its connections.
             await self._disconnect(displaced=True)
             self._reopens = True
+            let_go = self._left is None or await asyncio.to_thread(self._left.let_go.wait, RELEASE_SECONDS)
             await self._connect()
-            self._mended += 1
-        self.tell(error)
+        if not let_go:
+            raise WriteFailed(
+                f"The log or its index beside {self.path} was removed or replaced, and another part of this loom still "
+                "reads the archive as it was (a backup does so): nothing was stored.",
+                "Retry in a moment: no turn is lost.",
+            )
 
     async def _whole(self) -> int:
         """Wait until what is open is open again, and try if it could not be opened; how often it was mended."""
         if self._reader is None or self._mending.locked():
             async with self._mending:
                 if self._reader is None and self._reopens and not self._closed:
-                    await self._connect()
+                    await self._open_anew()
         return self._mended
+
+
+def _index(connection: sqlite3.Connection) -> LogIndex | None:
+    return connection.index if isinstance(connection, ArchiveConnection) else None
 
 
 def _look(connection: sqlite3.Connection) -> None:

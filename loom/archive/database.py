@@ -15,6 +15,7 @@ from loom.archive.errors import ArchiveError, ArchiveUnavailable, NotAnArchive
 from loom.archive.faults import unreadable
 from loom.archive.logindex import LogIndex
 from loom.archive.openfiles import OpenFiles, is_astray
+from loom.archive.strangelog import put_strange_log_aside
 from loom.archive.turnstile import Turnstile
 from loom.archive.unwritable import is_at_rest, is_unwritable
 
@@ -137,6 +138,13 @@ def connect(path: Path, *, readonly: bool = False) -> ArchiveConnection:
     """
     path = Path(path).absolute()
     require_file(path)
+    try:
+        put_strange_log_aside(path)
+    except OSError as error:
+        raise ArchiveUnavailable(
+            f"{path} is a backup, and the log of another archive is beside it ({error.strerror}).",
+            f"Move {path.name}-wal and {path.name}-shm to another folder, then retry.",
+        ) from error
     until = time.monotonic() + ASTRAY_PATIENCE
     while (connection := _connected(path, readonly)) is None:
         if time.monotonic() > until:

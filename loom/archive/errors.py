@@ -30,7 +30,8 @@ class ArchiveDamaged(ArchiveUnavailable):
 
 
 class WriteFailed(ArchiveError):
-    """Nothing was stored; the caller still has what it wanted to store."""
+    """Nothing was stored, or (it says so) perhaps: files were taken away in the middle of the write. The caller still
+    has what it wanted to store."""
 
 
 class Displaced(WriteFailed):

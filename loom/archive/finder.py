@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from loom.archive.faults import unreadable
 from loom.archive.records import Role, SearchPage
@@ -26,6 +27,9 @@ class Finder:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._starting: asyncio.Task[SearchEngine] | None = None
+        self._gate = asyncio.Lock()
+        """Held while the engine is started, and while it must not be."""
+        self._asked: set[asyncio.Task[Any]] = set()
         self._newest = 0
 
     def wake(self, row: int) -> None:
@@ -52,9 +56,8 @@ class Finder:
         after: str | None,
     ) -> SearchPage:
         """See `ConversationStore.search`."""
-        try:
-            engine = await self._engine()
-            return await engine.search(
+        return await self._answer(
+            lambda engine: engine.search(
                 query,
                 session_id=session_id,
                 workspace=workspace,
@@ -65,16 +68,28 @@ class Finder:
                 before=before,
                 after=after,
             )
-        except sqlite3.Error as error:
-            raise unreadable(error, self._path) from error
+        )
 
     async def ask(self, question: Callable[[sqlite3.Connection, TailCache], Answer]) -> Answer:
         """What a function reads beside a search, in the search's own thread."""
-        try:
+        return await self._answer(lambda engine: engine.ask(question))
+
+    async def _answer(self, ask: Callable[[SearchEngine], Coroutine[Any, Any, Answer]]) -> Answer:
+        engine = await self._engine()
+        while not self._runs(engine):
             engine = await self._engine()
-            return await engine.ask(question)
+        task = asyncio.create_task(ask(engine))
+        self._asked.add(task)
+        task.add_done_callback(self._asked.discard)
+        try:
+            return await task
         except sqlite3.Error as error:
             raise unreadable(error, self._path) from error
+
+    def _runs(self, engine: SearchEngine) -> bool:
+        """False for one that was put to rest while somebody waited for it."""
+        starting = self._starting
+        return starting is not None and starting.done() and not _failed(starting) and starting.result() is engine
 
     async def close(self) -> None:
         """Stop the engine, if it was started."""
@@ -86,6 +101,19 @@ class Finder:
         if not _failed(starting):
             await starting.result().close()
 
+    @asynccontextmanager
+    async def at_rest(self) -> AsyncIterator[None]:
+        """Nothing of the archive is open here while it lasts: searches under way end first, others wait."""
+        async with self._gate:
+            # One that is not done waits at the gate as well.
+            if self._starting is not None and self._starting.done():
+                started, self._starting = self._starting, None
+                if self._asked:
+                    await asyncio.wait(self._asked)
+                if not _failed(started):
+                    await started.result().close()
+            yield
+
     async def _engine(self) -> SearchEngine:
         if self._starting is None or (self._starting.done() and _failed(self._starting)):
             self._starting = asyncio.get_running_loop().create_task(self._start())
@@ -96,8 +124,9 @@ class Finder:
         # A session that neither appends nor searches never pays for it.
         from loom.archive.search import SearchEngine
 
-        engine = SearchEngine(self._path)
-        await engine.start()
+        async with self._gate:
+            engine = SearchEngine(self._path)
+            await engine.start()
         if self._newest:
             engine.notify(self._newest)
         return engine

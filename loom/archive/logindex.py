@@ -50,6 +50,8 @@ class LogIndex:
         self._descriptor: int | None = None
         self.inode: int | None = None
         """None while there is no index: a backup has none."""
+        self.let_go = threading.Event()
+        """Set when nothing in this process has it open any more: the next connection begins with another."""
 
     @classmethod
     def joined(cls, database: Path) -> LogIndex:
@@ -62,6 +64,17 @@ class LogIndex:
             index._users += 1
             return index
 
+    @classmethod
+    def beginning(cls, database: Path, size: int) -> bytes:
+        """The first bytes of a database; none if this process has it open, as closing the file would drop SQLite's
+        locks. Raises OSError."""
+        status = database.stat()
+        with cls._state:
+            if (status.st_dev, status.st_ino) in cls._open:
+                return b""
+            with guard.ours(), database.open("rb") as file:
+                return file.read(size)
+
     def leave(self) -> None:
         """The connection is closed."""
         with self._state:
@@ -69,6 +82,7 @@ class LogIndex:
             if self._users:
                 return
             self._open.pop(self._key, None)
+            self.let_go.set()
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None

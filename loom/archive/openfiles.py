@@ -2,8 +2,8 @@
 
 SQLite goes on with the files that it opened, whatever becomes of their names: what is written to a log that somebody
 removed is gone with the process, and a log or an index that another process makes in its place knows nothing of this
-one's. So it is looked at in every turn of a writer (some 10 µs): before the write whether the index in use is the one
-of that name and about the log in use, behind it whether database and log have their names.
+one's. So it is looked at in every turn of a writer (some 20 µs): before the write whether database and index have their
+names and the index is about the log in use, behind it whether database and log have theirs.
 
 A log without a name is moved into the database, through the connection that still has it, which saves every turn in
 it; then all connections are opened anew. Names are looked up in the folder as it was opened: one that is moved with
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import uuid
 from enum import Enum
 from pathlib import Path
@@ -31,6 +32,9 @@ _SALTS_AT = 16
 _SALTS = 8
 _NONE = b""
 _LOOKS = 20
+
+_NOTHING = "nothing was stored"
+_PERHAPS = "what was being written may be stored or not"
 
 
 class _Named(Enum):
@@ -56,7 +60,7 @@ class OpenFiles:
         self._folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._log = -1
         try:
-            self._database_inode = os.stat(path.name, dir_fd=self._folder).st_ino
+            self._database_inode = self._status(path.name).st_ino
             with guard.ours():
                 self._log = os.open(self._names[1], os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._folder)
             self._log_inode = os.fstat(self._log).st_ino
@@ -77,31 +81,27 @@ class OpenFiles:
         Raises Displaced, when all connections have to be opened anew first, or WriteFailed. Nothing is written then.
         """
         if self._doubtful or not self._is_sound():
-            self._put_right(connection)
+            self._put_right(connection, _NOTHING)
 
     def behind(self, connection: sqlite3.Connection) -> None:
         """To be called in the connection's turn, after it has written: on return that is on the disk under a name of
-        the archive's. Raises WriteFailed."""
-        try:
-            named = (
-                os.stat(self._names[0], dir_fd=self._folder).st_ino == self._database_inode
-                and os.stat(self._names[1], dir_fd=self._folder).st_ino == self._log_inode
-            )
-        except FileNotFoundError:
-            named = False
-        if not named:
+        the archive's. Raises WriteFailed, which says that it may be stored or not."""
+        if not (self._has(self._names[0], self._database_inode) and self._has(self._names[1], self._log_inode)):
             try:
-                self._put_right(connection)
+                self._put_right(connection, _PERHAPS)
             except Displaced:
                 # It is in the database now; the next turn opens everything anew.
                 return
 
     def _is_sound(self) -> bool:
-        try:
-            index = os.stat(self._names[2], dir_fd=self._folder).st_ino
-        except FileNotFoundError:
-            return False
-        return index == self._index.inode and self._index.salts() in (_NONE, os.pread(self._log, _SALTS, _SALTS_AT))
+        return (
+            self._has(self._names[0], self._database_inode)
+            and self._has(self._names[2], self._index.inode)
+            and self._index.salts() in (_NONE, self._own_salts)
+        )
+
+    def _has(self, name: str, inode: int | None) -> bool:
+        return self._named(name, inode) is _Named.SAME
 
     @property
     def _own_salts(self) -> bytes:
@@ -111,12 +111,15 @@ class OpenFiles:
         """Whether the index is about the log that is open here, or about none."""
         return not head.frames or self._own_salts == head.salts
 
-    def _put_right(self, connection: sqlite3.Connection) -> None:
-        """Raises Displaced once nothing depends on the files without a name; WriteFailed when that cannot be."""
+    def _put_right(self, connection: sqlite3.Connection, outcome: str) -> None:
+        """Raises Displaced once nothing depends on the files without a name; WriteFailed, with what became of the
+        write, when that cannot be."""
         database, log, index = self._look()
         self._doubtful = True
+        if index is _Named.OTHER and self._put_no_file_aside(self._names[2]):
+            index = _Named.GONE
         if database is not _Named.SAME:
-            raise self._without_database(database)
+            raise self._without_database(database, outcome)
         head = self._index.head()
         mine = self._is_mine(head)
         if log is _Named.SAME and index is _Named.SAME:
@@ -124,24 +127,25 @@ class OpenFiles:
             if not mine:
                 raise WriteFailed(
                     f"The log {self._names[1]} was emptied or overwritten by another program while loom had it open: "
-                    "nothing was stored.",
-                    "End every loom and start again; `loom check` says what is missing.",
+                    f"{outcome}.",
+                    "What only that log held is lost: copy what you need from the screen, end every loom, and start "
+                    "again.",
                 )
             return
         if log is not _Named.SAME:
             # Moving it empties it.
             self._salts = self._own_salts or self._salts
-            if index is _Named.OTHER and head.frames > head.moved:
+            if index is _Named.OTHER and mine and head.frames > head.moved:
                 # Somebody has begun a log of their own without these: the two do not go together any more.
                 raise WriteFailed(
                     f"{self._names[1]} and {self._names[2]} were removed while loom had them open, and another loom "
-                    "has begun new ones: nothing was stored.",
-                    "Copy what you need from the screen, end every loom, and start again; `loom check` says what is "
-                    "missing.",
+                    f"has begun new ones: {outcome}.",
+                    "What only this loom has is not in the archive: copy what you need from the screen, end every "
+                    "loom, and start again.",
                 )
             if index is not _Named.OTHER:
                 if head.frames and mine:
-                    _move_log(connection)
+                    _move_log(connection, outcome)
                 self._put_aside()
         raise Displaced(*self._words(log, index))
 
@@ -152,14 +156,33 @@ class OpenFiles:
 
     def _named(self, name: str, inode: int | None) -> _Named:
         try:
-            found = os.stat(name, dir_fd=self._folder).st_ino
+            found = self._status(name).st_ino
         except FileNotFoundError:
             return _Named.GONE
         return _Named.SAME if found == inode else _Named.OTHER
 
+    def _status(self, name: str) -> os.stat_result:
+        # A link to a file is not that file: the next start looks for the log beside what the link names.
+        return os.stat(name, dir_fd=self._folder, follow_symlinks=False)
+
+    def _rename_aside(self, name: str) -> None:
+        os.rename(name, f"{name}{ASIDE}{uuid.uuid4().hex[:8]}", src_dir_fd=self._folder, dst_dir_fd=self._folder)
+
+    def _put_no_file_aside(self, name: str) -> bool:
+        """Take its name from a folder, a link or the like; whether there was one."""
+        try:
+            if stat.S_ISREG(self._status(name).st_mode):
+                return False
+        except FileNotFoundError:
+            return False
+        self._rename_aside(name)
+        return True
+
     def _put_aside(self) -> None:
         """Take its name from a log that is none of this database's, or an earlier copy: it would be read into it at
         the next start. It is kept under another name. One that another process has begun is left."""
+        if self._put_no_file_aside(self._names[1]):
+            return
         try:
             with guard.ours():
                 other = os.open(self._names[1], os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._folder)
@@ -171,13 +194,12 @@ class OpenFiles:
             os.close(other)
         salts = header[_SALTS_AT : _SALTS_AT + _SALTS]
         if header and (salts == self._salts or not _belongs(salts, self._index.head())):
-            aside = f"{self._names[1]}{ASIDE}{uuid.uuid4().hex[:8]}"
-            os.rename(self._names[1], aside, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+            self._rename_aside(self._names[1])
 
-    def _without_database(self, database: _Named) -> WriteFailed:
+    def _without_database(self, database: _Named, outcome: str) -> WriteFailed:
         how = "removed or renamed" if database is _Named.GONE else "replaced by another file"
         return WriteFailed(
-            f"The archive {self._path} was {how} while loom had it open: nothing was stored.",
+            f"The archive {self._path} was {how} while loom had it open: {outcome}.",
             "Put the file back and retry. If it is gone, copy what you need from the screen, end every loom, and "
             f"put a backup from {self._path.parent / 'backups'} in its place.",
         )
@@ -215,13 +237,13 @@ def is_astray(path: Path, index: LogIndex) -> bool:
     return False
 
 
-def _move_log(connection: sqlite3.Connection) -> None:
+def _move_log(connection: sqlite3.Connection, outcome: str) -> None:
     """Move all of the log into the database. Raises WriteFailed or sqlite3.Error; nothing is lost then."""
     (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
         raise WriteFailed(
             "The archive's log was removed while loom had it open, and cannot be saved while another process reads: "
-            "nothing was stored.",
+            f"{outcome}.",
             "Retry; if it goes on, close the other loom.",
         )
 

@@ -44,7 +44,7 @@ class ArchiveReader:
         path = Path(place).absolute()
         self._leases = Leases(path.parent / "leases")
         self._finder = Finder(path)
-        self._access = Access(path, self._finder.close)
+        self._access = Access(path, self._finder.at_rest)
 
     @property
     def path(self) -> Path:

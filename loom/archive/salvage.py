@@ -17,6 +17,7 @@ from pathlib import Path
 
 from loom.archive.cells import rows_of
 from loom.archive.chains import Progress, lenient
+from loom.archive.database import open_database
 from loom.archive.errors import ArchiveUnavailable, NotAnArchive, WriteFailed
 from loom.archive.faults import unwritable
 from loom.archive.migrations import prepare
@@ -68,6 +69,9 @@ def recover(damaged: Path, target: Path, progress: Progress = lambda what, done,
     try:
         prepare(target)
         losses = restore(target, found, damaged.name, progress)
+        with closing(open_database(target)) as connection:
+            # One file, as a backup is: no log that is left where it is put can be its own.
+            connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     except sqlite3.Error as error:
         _remove(target)
         raise unwritable(error, target) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, Thread
@@ -31,6 +32,10 @@ class _Gates:
         fcntl.flock(self.inner, fcntl.LOCK_EX)
         fcntl.flock(self.outer, fcntl.LOCK_UN)
 
+    def are_gone(self) -> bool:
+        """Whether a file was removed: whoever comes next makes another, and would not meet us."""
+        return not (os.fstat(self.outer).st_nlink and os.fstat(self.inner).st_nlink)
+
     def close(self) -> None:
         os.close(self.outer)
         os.close(self.inner)
@@ -56,6 +61,14 @@ class Turnstile:
 
         Raises OSError if the lock files cannot be made or locked.
         """
+        until = time.monotonic() + patience
+        while self._enter(max(until - time.monotonic(), 0.0)):
+            if self._gates is None or not self._gates.are_gone():
+                return True
+            self.close()
+        return False
+
+    def _enter(self, patience: float) -> bool:
         gates = self._gates
         if gates is None:
             gates = self._gates = self._open()

@@ -3,15 +3,19 @@ lost, not even by a kill -9 right after."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
-from loom.archive import ArchiveUnavailable, ConversationStore
+from loom.archive import ArchiveUnavailable, ConversationStore, access, sessions
 from loom.archive.check import check
+from loom.archive.database import connect
+from loom.archive.errors import WriteFailed
 from tests.support.keeper import Keeper
 
 BEFORE = [f"before {n} " + "x" * 500 for n in range(30)]
@@ -62,6 +66,22 @@ def _remove_all_beside_it(archive: Path) -> None:
         file.unlink()
 
 
+def _put_a_link_in_the_logs_place(archive: Path) -> None:
+    _rename_log(archive)
+    _log(archive).symlink_to(archive.with_name("elsewhere"))
+
+
+def _put_a_link_in_the_indexes_place(archive: Path) -> None:
+    _index(archive).rename(archive.with_name("elsewhere"))
+    _index(archive).symlink_to(archive.with_name("elsewhere"))
+
+
+def _put_folders_in_the_place_of_both(archive: Path) -> None:
+    _remove_both(archive)
+    _log(archive).mkdir()
+    _index(archive).mkdir()
+
+
 HARMS = [
     _remove_log,
     _rename_log,
@@ -70,7 +90,10 @@ HARMS = [
     _remove_index,
     _remove_both,
     _remove_all_beside_it,
+    _put_a_link_in_the_logs_place,
 ]
+UNOPENABLE = [_put_a_link_in_the_indexes_place, _put_folders_in_the_place_of_both]
+"""Nobody else can open the archive until the one that has it open has looked."""
 
 
 async def _texts(archive: Path, session: str) -> list[str | None]:
@@ -84,7 +107,7 @@ async def _texts(archive: Path, session: str) -> list[str | None]:
         await store.close()
 
 
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("harm", HARMS + UNOPENABLE)
 async def test_what_is_acknowledged_afterwards_survives_a_kill(archive_path: Path, harm: Harm) -> None:
     with Keeper(archive_path) as keeper:
         session = keeper.ask("begin")["session"]
@@ -95,7 +118,7 @@ async def test_what_is_acknowledged_afterwards_survives_a_kill(archive_path: Pat
     assert await _texts(archive_path, session) == BEFORE + AFTER
 
 
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("harm", HARMS + UNOPENABLE)
 async def test_it_is_noticed_and_told_while_nobody_writes(archive_path: Path, harm: Harm) -> None:
     with Keeper(archive_path) as keeper:
         session = keeper.ask("begin")["session"]
@@ -107,7 +130,7 @@ async def test_it_is_noticed_and_told_while_nobody_writes(archive_path: Path, ha
     assert await _texts(archive_path, session) == BEFORE
 
 
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("harm", HARMS + UNOPENABLE)
 async def test_an_end_in_order_loses_nothing(archive_path: Path, harm: Harm) -> None:
     with Keeper(archive_path) as keeper:
         session = keeper.ask("begin")["session"]
@@ -117,7 +140,7 @@ async def test_an_end_in_order_loses_nothing(archive_path: Path, harm: Harm) -> 
     assert await _texts(archive_path, session) == BEFORE
 
 
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("harm", HARMS + UNOPENABLE)
 async def test_two_looms_go_on_side_by_side(archive_path: Path, harm: Harm) -> None:
     with Keeper(archive_path) as one, Keeper(archive_path) as other:
         first, second = one.ask("begin")["session"], other.ask("begin")["session"]
@@ -196,11 +219,79 @@ async def test_two_logs_are_never_mixed(archive_path: Path) -> None:
             one.go_on()
             refused = one.ask("append", session, AFTER)
             assert "another loom has begun new ones: nothing was stored" in refused["error"]
+            assert "What only this loom has is not in the archive" in refused["error"]
             assert one.ask("read", session) == {"texts": BEFORE}
             assert "error" in one.ask("append", session, AFTER)
             assert "numbers" in other.ask("append", other.ask("begin")["session"], AFTER)
             assert one.ask("close") == {"closed": True}
     assert check(archive_path).sound
+
+
+async def test_one_that_only_watched_goes_on_when_the_other_has_had_all_files_removed(archive_path: Path) -> None:
+    with Keeper(archive_path) as one, Keeper(archive_path) as other:
+        first, second = one.ask("begin")["session"], other.ask("begin")["session"]
+        one.ask("append", first, BEFORE)
+        one.stop()
+        for harm in (_remove_log, _remove_index):
+            harm(archive_path)
+            assert "numbers" in other.ask("append", second, AFTER)
+        one.go_on()
+        assert one.ask("append", first, AFTER) == {"numbers": list(range(31, 61))}
+        assert one.ask("read", second) == {"texts": AFTER + AFTER}
+    assert await _texts(archive_path, first) == BEFORE + AFTER
+    assert await _texts(archive_path, second) == AFTER + AFTER
+
+
+@pytest.mark.parametrize("harm", [_remove_index, _remove_both])
+async def test_a_write_waits_for_whatever_else_reads_here(store: ConversationStore, session: str, harm: Harm) -> None:
+    told: list[str] = []
+    store.tell_of_files(lambda error: told.append(str(error)))
+    await store.append_turn(session, "user", BEFORE[0])
+    reads = connect(store.path, readonly=True)
+    harm(store.path)
+    writing = asyncio.create_task(store.append_turn(session, "user", AFTER[0]))
+    ended, _ = await asyncio.wait({writing}, timeout=1.0)
+    reads.close()
+    assert not ended
+    assert await writing == 2
+    assert len(told) == 1
+    assert await store.append_turn(session, "user", AFTER[1]) == 3
+
+
+async def test_of_what_reads_on_and_on_it_is_told(
+    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "RELEASE_SECONDS", 0.0)
+    await store.append_turn(session, "user", BEFORE[0])
+    with closing(connect(store.path, readonly=True)):
+        _remove_index(store.path)
+        with pytest.raises(WriteFailed, match="another part of this loom still reads"):
+            await store.append_turn(session, "user", AFTER[0])
+        assert [turn.content for turn in await store.get_turns(session)] == BEFORE[:1]
+    assert await store.append_turn(session, "user", AFTER[0]) == 2
+
+
+@pytest.mark.parametrize("harm", [_remove_log, _remove_index, _remove_both])
+async def test_a_search_in_the_middle_brings_no_old_file_back(
+    store: ConversationStore, session: str, harm: Harm
+) -> None:
+    searching = True
+
+    async def search() -> None:
+        while searching:
+            with suppress(ArchiveUnavailable):
+                await store.search("before")
+
+    await store.append_turn(session, "user", BEFORE[0])
+    searches = [asyncio.create_task(search()) for _ in range(3)]
+    try:
+        for number in range(2, 10, 2):
+            harm(store.path)
+            assert await store.append_turn(session, "user", AFTER[0]) == number
+            assert await store.append_turn(session, "user", AFTER[1]) == number + 1
+    finally:
+        searching = False
+        await asyncio.gather(*searches)
 
 
 async def test_a_log_that_was_emptied_is_told_of(archive_path: Path) -> None:
@@ -210,7 +301,7 @@ async def test_a_log_that_was_emptied_is_told_of(archive_path: Path) -> None:
         os.truncate(_log(archive_path), 0)
         refused = keeper.ask("append", session, AFTER)
         assert "was emptied or overwritten by another program" in refused["error"]
-        assert "nothing was stored" in refused["error"]
+        assert "nothing was stored. What only that log held is lost" in refused["error"]
 
 
 @pytest.mark.parametrize("replaced", [False, True])
@@ -232,6 +323,35 @@ async def test_without_the_database_nothing_is_acknowledged_and_all_of_it_goes_o
         elsewhere.replace(archive_path)
         assert keeper.ask("append", session, AFTER) == {"numbers": list(range(31, 61))}
     assert await _texts(archive_path, session) == BEFORE + AFTER
+
+
+async def test_what_is_refused_without_the_database_is_not_there_when_it_is_back(archive_path: Path) -> None:
+    elsewhere = archive_path.with_name("elsewhere.db")
+    with Keeper(archive_path) as keeper:
+        session = keeper.ask("begin")["session"]
+        keeper.ask("append", session, BEFORE)
+        archive_path.rename(elsewhere)
+        assert "nothing was stored" in keeper.ask("append", session, AFTER[:1])["error"]
+        assert "nothing was stored" in keeper.ask("begin")["error"]
+        elsewhere.rename(archive_path)
+        assert keeper.ask("append", session, AFTER[:1]) == {"numbers": [31]}
+        assert keeper.ask("list") == {"sessions": [session]}
+    assert await _texts(archive_path, session) == [*BEFORE, AFTER[0]]
+
+
+async def test_of_a_write_in_the_middle_of_which_the_database_went_it_is_said_that_nobody_knows(
+    store: ConversationStore, session: str
+) -> None:
+    elsewhere = store.path.with_name("elsewhere.db")
+    with closing(connect(store.path)) as connection:
+        with pytest.raises(WriteFailed) as refused, connection.writing(1.0):
+            sessions.rename_session(connection, session, "a name")
+            store.path.rename(elsewhere)
+        elsewhere.rename(store.path)
+    assert "nothing was stored" not in str(refused.value)
+    assert "may be stored" in str(refused.value)
+    found = await store.get_session(session)
+    assert found is not None and found.title == "a name"
 
 
 async def test_an_end_while_the_database_is_away_loses_nothing(archive_path: Path) -> None:

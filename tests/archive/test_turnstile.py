@@ -72,6 +72,23 @@ def test_who_comes_too_late_is_turned_away_and_may_come_again(path: Path) -> Non
     second.close()
 
 
+@pytest.mark.parametrize("removed", [["queue"], ["lock"], ["queue", "lock"]])
+def test_one_is_inside_at_a_time_when_its_files_were_removed(path: Path, removed: list[str]) -> None:
+    old, new = Turnstile(path), Turnstile(path)
+    assert old.enter(PATIENCE)
+    old.leave()
+    for name in removed:
+        path.with_name(f"{path.name}-{name}").unlink()
+    assert new.enter(PATIENCE)
+    assert not old.enter(0.1)
+    new.leave()
+    assert old.enter(PATIENCE)
+    assert not new.enter(0.1)
+    old.close()
+    assert new.enter(PATIENCE)
+    new.close()
+
+
 def test_its_files_are_private_and_made_when_needed(path: Path) -> None:
     turnstile = Turnstile(path)
     assert list(path.parent.iterdir()) == []
