@@ -23,6 +23,7 @@ from loom.archive.spool import Spool
 from loom.archive.traces import SAMPLE, Trace, look, samples_of, thinned
 from loom.archive.transactions import in_turn
 from loom.archive.unsent import Unsent
+from loom.archive.unwritable import remove_old_copies
 from loom.text import plural
 
 _TRIES = 40
@@ -117,7 +118,8 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
         except (ArchiveError, sqlite3.Error, OSError) as error:
             left.append(Left(backup, f"this backup could not be reached ({error})"))
     progress("searching every file", 0, 0)
-    files = sorted({file for file in [*_files(home), *known] if file.is_file()})
+    copies = remove_old_copies()
+    files = sorted({file for file in [*_files(home), *known, *copies] if file.is_file()})
     own = [sample for sample in samples if sample not in shared]
     files = _without_asides(archive, files, own, session_id)
     wanted = thinned(own, sum(file.stat().st_size for file in files))
@@ -126,6 +128,8 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
     left += _left_in_memory(memory, notes)
     named = {entry.path for entry in left}
     in_use = hindrance is not None and hindrance.path != archive
+    left += [Left(trace.path, _COPY) for trace in traces if trace.path in copies]
+    named.update(copies)
     left += [Left(trace.path, _why(trace, archive, memory, in_use)) for trace in traces if trace.path not in named]
     left += [Left(file, "this file could not be read") for file in unread]
     if shared:
@@ -202,6 +206,7 @@ def _left_in_memory(memory: Path, notes: list[str]) -> Iterator[Left]:
         yield Left(memory, "notes that the session wrote may stand here, where no search finds them: see /memory")
 
 
+_COPY = "a copy that another loom reads: it goes when that loom ends"
 _NOTED = "notes that the session wrote stand here: take them out with /memory"
 _NOTED_BEFORE = "the memory's history has notes that the session wrote: delete the file if they should go too"
 
