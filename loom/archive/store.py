@@ -36,7 +36,7 @@ def _prepared(path: Path, *, readonly: bool) -> PrivateCopy | None:
         raise UnwritableArchive(
             f"Nothing can be stored: {path.parent} is read-only for you.",
             "Make it and the archive in it writable, or set LOOM_HOME to another folder. Until then it is open to "
-            "read only.",
+            "read only, and what is written from elsewhere meanwhile is not shown.",
         )
     require_local(path)
     require_file(path)
