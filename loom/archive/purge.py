@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import stat
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
@@ -119,7 +122,7 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
             left.append(Left(backup, f"this backup could not be reached ({error})"))
     progress("searching every file", 0, 0)
     copies = remove_old_copies()
-    files = sorted({file for file in [*_files(home), *known, *copies] if file.is_file()})
+    files = sorted({file for file in [*_files(home), *known, *copies, *_edited()] if file.is_file()})
     own = [sample for sample in samples if sample not in shared]
     files = _without_asides(archive, files, own, session_id)
     wanted = thinned(own, sum(file.stat().st_size for file in files))
@@ -285,12 +288,21 @@ def _files(folder: Path) -> Iterable[Path]:
     return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
+def _edited() -> Iterator[Path]:
+    """The texts that were kept when an editor, or loom beside it, came to a bad end."""
+    for file in Path(tempfile.gettempdir()).glob("loom-*/*"):
+        with suppress(OSError):
+            status = file.lstat()
+            if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+                yield file
+
+
 def _why(trace: Trace, archive: Path, memory: Path, in_use: bool) -> str:
     if trace.path.is_relative_to(memory):
         return "text of the session stands here, in the notes or their history: see /memory"
     if trace.path.parent == archive.parent / "exports":
         return "an exported session has the text: delete the file if it should go too"
-    pieces = plural(len(trace.samples), "piece")
+    pieces = f"{plural(len(trace.samples), 'piece')} of the text {'is' if len(trace.samples) == 1 else 'are'}"
     if trace.path in (archive, archive.with_name(f"{archive.name}-wal")):
-        return f"{pieces} of the text stand in the file still{f': {_WITH_THE_LOG}' if in_use else ''}"
-    return f"{pieces} of the text stand in the file: delete it if it should go too"
+        return f"{pieces} still in the file{f': {_WITH_THE_LOG}' if in_use else ''}"
+    return f"{pieces} in the file: delete it if it should go too"

@@ -169,6 +169,19 @@ async def test_files_that_only_a_person_may_delete_are_named(archive_path: Path)
     assert "could not be reached" in left["broken.db"]
 
 
+async def test_a_text_that_was_kept_from_an_editor_is_named(
+    archive_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    doomed, _ = await _fill(archive_path)
+    kept = tmp_path / "loom-0123" / "message.md"
+    kept.parent.mkdir()
+    kept.write_text(f"{SECRET} said for the 3th time filler 3 filler 3")
+    (left,) = purge(archive_path, doomed, archive_path.parent).left
+    assert left.path == kept
+    assert left.why == "1 piece of the text is in the file: delete it if it should go too"
+
+
 async def _remember(path: Path, **arguments: str) -> str:
     """A session that noted something by a call, beside a user's words that say nothing of it."""
     store = await ConversationStore.open(path)
