@@ -22,7 +22,7 @@ from loom.archive.leases import Leases
 from loom.archive.migrations import MIGRATIONS
 from loom.archive.mounts import find_mount
 from loom.archive.openfiles import ASIDE
-from loom.archive.unwritable import readable
+from loom.archive.unwritable import readable, remove_old_copies
 from loom.text import plural
 
 LOW_SPACE = 200_000_000
@@ -114,6 +114,7 @@ class _Check:
     def run(self) -> CheckReport:
         # Before the database is opened: opening takes the files from others where it can.
         self._permissions()
+        remove_old_copies()
         try:
             require_file(self._path)
             with readable(self._path) as self._place, closing(connect(self._place, readonly=True)) as connection:
@@ -125,6 +126,9 @@ class _Check:
             else:
                 self._found("structure", error.what, error.remedy)
         except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+                # Ctrl+C within `step`: SQLite takes it for its own.
+                raise KeyboardInterrupt from error
             self._found("structure", f"The file cannot be read to its end ({error}).", RECOVER)
         self._surroundings()
         return CheckReport(

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import stat
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from loom.archive.backups import known_backups
 from loom.archive.chains import Progress
 from loom.archive.checkpoints import checkpoint
-from loom.archive.database import connect
+from loom.archive.database import WRITING_PATIENCE, connect
 from loom.archive.erasing import any_bytes, erase, erase_in_backup, is_damage
 from loom.archive.errors import ArchiveError, WriteFailed
 from loom.archive.faults import unwritable
 from loom.archive.leases import Leases
+from loom.archive.openfiles import ASIDE
 from loom.archive.spool import Spool
-from loom.archive.traces import Trace, look, samples_of, thinned
+from loom.archive.traces import SAMPLE, Trace, look, samples_of, thinned
+from loom.archive.transactions import in_turn
 from loom.archive.unsent import Unsent
+from loom.archive.unwritable import remove_old_copies
+from loom.text import plural
 
 _TRIES = 40
 _BETWEEN = 0.05
@@ -114,14 +121,19 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
         except (ArchiveError, sqlite3.Error, OSError) as error:
             left.append(Left(backup, f"this backup could not be reached ({error})"))
     progress("searching every file", 0, 0)
-    files = sorted({file for file in [*_files(home), *known] if file.is_file()})
+    copies = remove_old_copies()
+    files = sorted({file for file in [*_files(home), *known, *copies, *_edited()] if file.is_file()})
     own = [sample for sample in samples if sample not in shared]
+    files = _without_asides(archive, files, own, session_id)
     wanted = thinned(own, sum(file.stat().st_size for file in files))
     traces, unread = look(files, wanted)
     memory = home / "memory"
     left += _left_in_memory(memory, notes)
     named = {entry.path for entry in left}
-    left += [Left(trace.path, _why(trace, archive, memory)) for trace in traces if trace.path not in named]
+    in_use = hindrance is not None and hindrance.path != archive
+    left += [Left(trace.path, _COPY) for trace in traces if trace.path in copies]
+    named.update(copies)
+    left += [Left(trace.path, _why(trace, archive, memory, in_use)) for trace in traces if trace.path not in named]
     left += [Left(file, "this file could not be read") for file in unread]
     if shared:
         left.append(Left(archive, f"{len(shared)} pieces of the text stand in other sessions (a fork, a quotation)"))
@@ -197,6 +209,7 @@ def _left_in_memory(memory: Path, notes: list[str]) -> Iterator[Left]:
         yield Left(memory, "notes that the session wrote may stand here, where no search finds them: see /memory")
 
 
+_COPY = "a copy that another loom reads: it goes when that loom ends"
 _NOTED = "notes that the session wrote stand here: take them out with /memory"
 _NOTED_BEFORE = "the memory's history has notes that the session wrote: delete the file if they should go too"
 
@@ -210,16 +223,21 @@ def _clean(
         emptied = _empty_log(connection)
         found = _stands_in(archive, samples)
         shared = set(_shared(connection, found))
-        if emptied and (anew or any(sample not in shared for sample in found)):
-            # What pages kept between their cells from earlier days goes when the file is written anew.
+        if anew or any(sample not in shared for sample in found):
+            # What pages kept between their cells from earlier days goes when the file is written anew: into a log in
+            # use, if need be, which is moved by whoever is the last to end.
             progress("writing the archive anew", 0, 0)
-            connection.execute("VACUUM")
+            with in_turn(connection, WRITING_PATIENCE):
+                connection.execute("VACUUM")
             emptied = _empty_log(connection)
-    except (sqlite3.Error, OSError) as error:
+    except (ArchiveError, sqlite3.Error, OSError) as error:
         # The session is gone already; what is still in the files is found, and said, by the caller.
         return Left(archive, f"the file could not be written anew, and may keep pieces of the text ({error})"), set()
-    in_use = Left(archive.with_name(f"{archive.name}-wal"), "another loom uses the log: close it and purge again")
+    in_use = Left(archive.with_name(f"{archive.name}-wal"), f"another loom uses the log: {_WITH_THE_LOG}")
     return None if emptied else in_use, shared
+
+
+_WITH_THE_LOG = "what it keeps goes when every loom has ended"
 
 
 def _empty_log(connection: sqlite3.Connection) -> bool:
@@ -253,15 +271,38 @@ def _shared(connection: sqlite3.Connection, samples: list[bytes]) -> Iterator[by
             yield sample
 
 
+def _without_asides(archive: Path, files: list[Path], samples: list[bytes], session_id: str) -> list[Path]:
+    """The files, without the logs that were set aside and held something of the session: those are removed. Texts that
+    are too short to be looked for are known there by the session that stands in each row."""
+    asides = [file for file in files if file.parent == archive.parent and file.match(f"{archive.name}-wal{ASIDE}*")]
+    wanted = thinned(samples, sum(file.stat().st_size for file in asides))
+    traces, _ = look(asides, [*wanted, session_id.encode()[:SAMPLE]])
+    for trace in traces:
+        # What cannot be removed is found, and said, by the caller.
+        with suppress(OSError):
+            trace.path.unlink()
+    return [file for file in files if file not in asides or file.is_file()]
+
+
 def _files(folder: Path) -> Iterable[Path]:
     return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
-def _why(trace: Trace, archive: Path, memory: Path) -> str:
+def _edited() -> Iterator[Path]:
+    """The texts that were kept when an editor, or loom beside it, came to a bad end."""
+    for file in Path(tempfile.gettempdir()).glob("loom-*/*"):
+        with suppress(OSError):
+            status = file.lstat()
+            if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+                yield file
+
+
+def _why(trace: Trace, archive: Path, memory: Path, in_use: bool) -> str:
     if trace.path.is_relative_to(memory):
         return "text of the session stands here, in the notes or their history: see /memory"
     if trace.path.parent == archive.parent / "exports":
         return "an exported session has the text: delete the file if it should go too"
-    if trace.path.name.startswith(archive.name):
-        return f"{len(trace.samples)} pieces of the text are still in the file: purge again while no other loom runs"
-    return f"{len(trace.samples)} pieces of the text are in the file: delete it if it should go too"
+    pieces = f"{plural(len(trace.samples), 'piece')} of the text {'is' if len(trace.samples) == 1 else 'are'}"
+    if trace.path in (archive, archive.with_name(f"{archive.name}-wal")):
+        return f"{pieces} still in the file{f': {_WITH_THE_LOG}' if in_use else ''}"
+    return f"{pieces} in the file: delete it if it should go too"

@@ -23,19 +23,20 @@ from loom.archive.migrations import is_current, prepare
 from loom.archive.mounts import require_local
 from loom.archive.reader import ArchiveReader
 from loom.archive.records import Draft, Lease, Manifest, NewTurn, Role, Turn, TurnKind, TurnStatus
-from loom.archive.unwritable import PrivateCopy, copy_privately, is_at_rest, is_unwritable
+from loom.archive.unwritable import PrivateCopy, copy_privately, is_at_rest, is_unwritable, remove_old_copies
 
 
 def _prepared(path: Path, *, readonly: bool) -> PrivateCopy | None:
     """A copy to open in the place of the archive, where that cannot be read as it stands."""
     path = path.absolute()
+    remove_old_copies()
     if not is_unwritable(path):
         return None
     if not readonly:
         raise UnwritableArchive(
             f"Nothing can be stored: {path.parent} is read-only for you.",
             "Make it and the archive in it writable, or set LOOM_HOME to another folder. Until then it is open to "
-            "read only.",
+            "read only, and what is written from elsewhere meanwhile is not shown.",
         )
     require_local(path)
     require_file(path)
@@ -76,8 +77,14 @@ class ConversationStore(ArchiveReader):
         Raises NotAnArchive (empty or foreign file: not touched), NewerArchive or UnwritableArchive (can be opened with
         `readonly`), ArchiveUnavailable, ArchiveDamaged or WriteFailed.
         """
-        self._copy = await asyncio.to_thread(_prepared, Path(path), readonly=readonly)
+
+        def look() -> None:
+            # Here, and not behind an await that may be cancelled: only a copy that is known is removed.
+            self._copy = _prepared(Path(path), readonly=readonly)
+
         try:
+            # No task: the end of a program cancels all of them, and this one would let go of its thread.
+            await unbroken(asyncio.get_running_loop().run_in_executor(None, look))
             self._place(path if self._copy is None else self._copy.path)
             await self._access.open(readonly=readonly)
         except BaseException:
@@ -93,13 +100,15 @@ class ConversationStore(ArchiveReader):
 
     async def _close(self) -> None:
         async with self._closing:
-            # What is still being stored wakes the finder when it is done.
-            await self._access.finish()
             try:
-                await self._finder.close()
+                # What is still being stored wakes the finder when it is done.
+                await self._access.finish()
+                try:
+                    await self._finder.close()
+                finally:
+                    await asyncio.to_thread(self._leases.release_all)
+                    await self._access.close()
             finally:
-                await asyncio.to_thread(self._leases.release_all)
-                await self._access.close()
                 await self._remove_copy()
 
     async def _remove_copy(self) -> None:

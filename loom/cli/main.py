@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from loom import __version__
+from loom.cli.ended import Ending
 from loom.cli.output import prepare_streams, say, write_out
 from loom.errors import LoomError
 
@@ -29,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             # What --help printed is still held.
             write_out(())
             raise
-        code: int = parsed.run(parsed)
+        code: int = parsed.run(parsed) if parsed.command == "cowork" else _run(parsed)
     except LoomError as error:
         from loom.text import show_line
 
@@ -43,6 +44,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         silence()
         return 0
+    return code
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    """Run a command that has no end of its own for each signal, as `cowork` has."""
+    with Ending() as ending:
+        try:
+            code: int = parsed.run(parsed)
+        except KeyboardInterrupt:
+            return ending.exit_code
     return code
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,8 @@ from loom.archive.purge import purge
 from loom.archive.spool import Spool
 from loom.archive.unsent import Unsent
 from loom.tools.memory_file import MemoryFile
-from tests.support.damage import files_with, find_bytes, overwrite
+from tests.support.damage import copy_file, files_with, find_bytes, overwrite
+from tests.support.keeper import Keeper
 from tests.support.unsent import put_unsent
 
 SECRET = "the passphrase is Quetzalcoatl-Vermilion-7731"
@@ -81,6 +84,63 @@ async def test_a_purge_goes_through_beside_an_open_store(archive_path: Path) -> 
     assert files_with(archive_path.parent, b"Quetzalcoatl") == []
 
 
+def _set_a_log_aside(archive_path: Path, *texts: str) -> str:
+    """An earlier copy of the log under the name that loom gives to one which was put in the log's place; gives the
+    session whose words it has."""
+    with Keeper(archive_path) as keeper:
+        session: str = keeper.ask("begin")["session"]
+        keeper.ask("append", session, texts)
+        copy_file(archive_path.with_name("archive.db-wal"), archive_path.with_name("archive.db-wal-replaced-0123abcd"))
+        keeper.ask("close")
+    return session
+
+
+@pytest.mark.parametrize("said", [SECRET, "ok"])
+def test_a_log_that_was_set_aside_goes_with_the_session(archive_path: Path, said: str) -> None:
+    """What is too short to be looked for is known by its session."""
+    doomed = _set_a_log_aside(archive_path, said)
+    assert len(files_with(archive_path.parent, doomed.encode())) == 2
+    assert purge(archive_path, doomed, archive_path.parent).left == ()
+    assert files_with(archive_path.parent, SECRET.encode(), doomed.encode()) == []
+    assert list(archive_path.parent.glob("archive.db-wal-replaced-*")) == []
+
+
+async def test_a_log_that_was_set_aside_stays_when_it_has_nothing_of_the_session(archive_path: Path) -> None:
+    _set_a_log_aside(archive_path, "what stays is this")
+    doomed, _ = await _fill(archive_path)
+    assert purge(archive_path, doomed, archive_path.parent).left == ()
+    assert list(archive_path.parent.glob("archive.db-wal-replaced-*"))
+
+
+async def test_what_a_log_in_use_keeps_goes_when_every_loom_has_ended(archive_path: Path) -> None:
+    doomed, kept = await _fill(archive_path)
+    reader = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN")
+connection.execute("SELECT count(*) FROM conversation_turns").fetchone()
+print("reads", flush=True)
+sys.stdin.read()
+connection.close()
+"""
+    store = await ConversationStore.open(archive_path)
+    await store.append_turn(doomed, "user", SECRET)
+    with subprocess.Popen(
+        [sys.executable, "-c", reader, str(archive_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "reads\n"
+        await store.close()
+        left = purge(archive_path, doomed, archive_path.parent).left
+        assert {entry.path.name for entry in left} == {"archive.db", "archive.db-wal"}
+        assert all("when every loom has ended" in entry.why for entry in left), left
+    assert files_with(archive_path.parent, b"Quetzalcoatl", b"vermilion_quetzal", doomed.encode()) == []
+    assert check(archive_path).sound
+    store = await ConversationStore.open(archive_path)
+    assert await store.get_turn_count(kept) == 30
+    await store.close()
+
+
 async def test_a_fork_keeps_the_words_and_the_purge_says_so(archive_path: Path) -> None:
     doomed, _ = await _fill(archive_path)
     store = await ConversationStore.open(archive_path)
@@ -107,6 +167,19 @@ async def test_files_that_only_a_person_may_delete_are_named(archive_path: Path)
     left = {left.path.name: left.why for left in purge(archive_path, doomed, archive_path.parent).left}
     assert "exported" in left["session.md"]
     assert "could not be reached" in left["broken.db"]
+
+
+async def test_a_text_that_was_kept_from_an_editor_is_named(
+    archive_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    doomed, _ = await _fill(archive_path)
+    kept = tmp_path / "loom-0123" / "message.md"
+    kept.parent.mkdir()
+    kept.write_text(f"{SECRET} said for the 3th time filler 3 filler 3")
+    (left,) = purge(archive_path, doomed, archive_path.parent).left
+    assert left.path == kept
+    assert left.why == "1 piece of the text is in the file: delete it if it should go too"
 
 
 async def _remember(path: Path, **arguments: str) -> str:

@@ -14,7 +14,7 @@ from loom.archive.check import check
 from loom.archive.database import connect
 from tests.support.keeper import Keeper
 from tests.support.older import make_older
-from tests.support.sealed import sealed
+from tests.support.sealed import mounted_readonly, sealed
 
 SAID = [f"said {n}" for n in range(20)]
 
@@ -99,3 +99,19 @@ async def test_it_is_written_again_once_it_may_be(archive_path: Path) -> None:
         assert await store.append_turn(session, "user", "on") == len(SAID) + 1
     finally:
         await store.close()
+
+
+async def test_it_is_said_that_what_is_written_from_elsewhere_is_not_shown(archive_path: Path, tmp_path: Path) -> None:
+    session = _talk(archive_path, in_order=True)
+    seen = tmp_path / "seen"
+    seen.mkdir()
+    with mounted_readonly(archive_path.parent, seen):
+        with pytest.raises(UnwritableArchive, match="what is written from elsewhere meanwhile is not shown"):
+            await ConversationStore.open(seen / "archive.db")
+        store = await ConversationStore.open(seen / "archive.db", readonly=True)
+        try:
+            with Keeper(archive_path) as keeper:
+                keeper.ask("append", session, ["later"])
+                assert [turn.content for turn in await store.get_turns(session, limit=100)] == SAID
+        finally:
+            await store.close()

@@ -31,3 +31,17 @@ def sealed(folder: Path) -> Iterator[None]:
         yield
     finally:
         subprocess.run(["umount", str(folder)], check=True)
+
+
+@contextmanager
+def mounted_readonly(folder: Path, place: Path) -> Iterator[None]:
+    """While it lasts the folder can be read, and not written, at `place` too. Skips the test where none may mount."""
+    try:
+        subprocess.run(["mount", "--bind", str(folder), str(place)], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no read-only mount can be made here")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(place)], check=True, capture_output=True)
+        yield
+    finally:
+        subprocess.run(["umount", str(place)], check=True)

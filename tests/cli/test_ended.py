@@ -1,0 +1,103 @@
+"""A command that is ended from outside leaves no copy of anything, and one that is killed leaves it to the next."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from loom.archive.purge import purge
+from loom.archive.unwritable import copy_privately, remove_old_copies
+from tests.support.keeper import Keeper
+from tests.support.sealed import sealed
+from tests.support.signals import hear_signals
+
+SECRET = "the passphrase is Quetzalcoatl-Vermilion-7731"
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where copies are made, here and in children."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return folder
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> tuple[Path, str]:
+    """An archive whose log holds turns, and its session."""
+    archive = tmp_path / "home" / "archive.db"
+    with Keeper(archive) as keeper:
+        session: str = keeper.ask("begin")["session"]
+        keeper.ask("append", session, [f"{SECRET} {n} " + "and on " * 100 for n in range(300)])
+    return archive, session
+
+
+def _end_while_it_reads(archive: Path, temporary: Path, how: signal.Signals, *command: str) -> int:
+    """Run a command, end it when its copy is there; its exit code."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "loom", *command],
+        env={**os.environ, "LOOM_HOME": str(archive.parent)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=hear_signals,  # noqa: PLW1509 - a few calls, no lock
+    ) as child:
+        while not list(temporary.glob("loom-archive-*")):
+            assert child.poll() is None
+        child.send_signal(signal.SIGSTOP)
+        os.waitpid(child.pid, os.WUNTRACED)
+        assert list(temporary.glob("loom-archive-*"))
+        child.send_signal(how)
+        child.send_signal(signal.SIGCONT)
+        child.communicate()
+        return child.returncode
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("command", [("search", "-a", "Quetzalcoatl"), ("check",)])
+def test_a_command_that_is_ended_removes_its_copy(
+    talk: tuple[Path, str], temporary: Path, how: signal.Signals, command: tuple[str, ...]
+) -> None:
+    archive, _ = talk
+    with sealed(archive.parent):
+        assert _end_while_it_reads(archive, temporary, how, *command) == 128 + how
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_copy_of_a_command_that_was_killed_goes_at_the_next_start(talk: tuple[Path, str], temporary: Path) -> None:
+    archive, _ = talk
+    with sealed(archive.parent):
+        _end_while_it_reads(archive, temporary, signal.SIGKILL, "search", "-a", "Quetzalcoatl")
+        assert list(temporary.iterdir())
+        environment = {**os.environ, "LOOM_HOME": str(archive.parent)}
+        subprocess.run([sys.executable, "-m", "loom", "sessions", "-a"], env=environment, check=True)
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_copy_goes_with_a_purged_session_unless_it_is_in_use(talk: tuple[Path, str], temporary: Path) -> None:
+    archive, session = talk
+    with sealed(archive.parent):
+        _end_while_it_reads(archive, temporary, signal.SIGKILL, "search", "-a", "Quetzalcoatl")
+        used = copy_privately(archive)
+    left = purge(archive, session, archive.parent).left
+    assert [folder.name for folder in temporary.iterdir()] == [used.path.parent.name]
+    assert {entry.path.parent for entry in left} == {used.path.parent}
+    assert all("goes when that loom ends" in entry.why for entry in left)
+    used.remove()
+
+
+def test_what_is_not_a_copy_of_ones_own_is_left_alone(temporary: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "archive.db").write_text("mine")
+    (temporary / "loom-archive-link").symlink_to(mine)
+    (temporary / "loom-archive-file").write_text("mine")
+    remove_old_copies()
+    assert (mine / "archive.db").exists()
+    assert len(list(temporary.iterdir())) == 2
