@@ -18,7 +18,7 @@ from loom.archive.chains import Progress
 from loom.archive.checkpoints import checkpoint
 from loom.archive.database import WRITING_PATIENCE, connect
 from loom.archive.erasing import any_bytes, erase, erase_in_backup, is_damage
-from loom.archive.errors import ArchiveError, WriteFailed
+from loom.archive.errors import ArchiveError, LeaseHeld, WriteFailed
 from loom.archive.faults import unwritable
 from loom.archive.leases import Leases
 from loom.archive.openfiles import ASIDE
@@ -98,6 +98,10 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
             notes = list(_notes(connection, session_id))
             progress("erasing", 0, 0)
             erased = erase(connection, session_id)
+        except LeaseHeld as error:
+            raise LeaseHeld(
+                error.what, "Leave it there, then purge.", pid=error.pid, host=error.host, since=error.since
+            ) from error
         except (sqlite3.Error, OSError) as error:
             raise _unpurged(error, archive) from error
         hindrance, shared = _clean(connection, archive, samples, progress, anew=erased.indexed_anew)

@@ -258,7 +258,7 @@ async def test_a_session_that_is_open_elsewhere_is_not_purged(archive_path: Path
     store = await ConversationStore.open(archive_path)
     try:
         await store.acquire_lease(doomed)
-        with pytest.raises(LeaseHeld):
+        with pytest.raises(LeaseHeld, match="Leave it there"):
             purge(archive_path, doomed, archive_path.parent)
         assert await store.get_turn_count(doomed) == 60
     finally:
