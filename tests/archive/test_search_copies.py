@@ -85,6 +85,19 @@ async def test_a_session_that_only_says_it_is_a_fork_loses_nothing(store: Conver
     assert (child, 1) in places((await store.search("kangaroo", workspace=HERE)).hits)
 
 
+@pytest.mark.parametrize("indexed", [False, True])
+async def test_a_copy_beside_a_hit_of_the_fork_is_none(store: ConversationStore, indexed: bool) -> None:
+    session = await store.create_session(HERE, "offline", "")
+    await said(store, session, "Which database shall we take for the invoices?", "PostgreSQL, for the invoices.")
+    fork = await store.fork_session(session, 2)
+    await said(store, fork, "What about SQLite for the invoices?", "SQLite does for the invoices, too.")
+    if indexed:
+        await asyncio.to_thread(reindex, Path(store.path))
+    for query in ("PostgreSQL invoices", "Which database for the invoices?"):
+        found = [(hit.session_id, hit.turn_number) for hit in (await store.search(query)).hits]
+        assert sorted(found) == sorted([(session, 1), (session, 2), (fork, 3), (fork, 4)])
+
+
 @pytest.mark.parametrize("seed", range(12))
 async def test_whatever_was_forked_each_turn_is_found_once(store: ConversationStore, seed: int) -> None:
     dice = random.Random(seed)

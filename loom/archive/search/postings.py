@@ -206,8 +206,8 @@ class Postings:
         return self._newest(self._narrow, limit) | set(self._tail.entries)
 
     def marks(self, places: Iterable[int]) -> dict[int, Mark]:
-        """The marks of those of the places at which a findable turn stands."""
-        wanted = list(places)
+        """The marks of those of the places at which a findable turn stands that no other session in scope gives."""
+        wanted = self._scope.without_copies(places)
         found = {place: _mark(self._tail.entries[place]) for place in wanted if place in self._tail.entries}
         if self._scope.indexed:
             asked = "[" + ",".join(map(str, wanted)) + "]"
