@@ -88,7 +88,6 @@ class CoworkSession:
         """Memory and project instructions: what a person reads, answers and edits of them."""
         self._record = SessionRecord(workbench, workspace)
         self._claim = Claim(workbench.store, self._lost, self._blind)
-        workbench.store.tell_of_files(lambda error: self._listener(Notice("warning", str(error))))
         self._recorder = Recorder(workbench.store, workbench.spool, self._listener, self._claim)
         self._approvals = Approvals(self._listener)
         self._titling = Titling(workbench.settings, self._record, self._recorder, workbench.log_fault, self._listener)
