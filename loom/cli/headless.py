@@ -90,6 +90,7 @@ async def _run(
     trust_project: bool,
 ) -> int:
     workbench = await Workbench.open(locations, settings)
+    workbench.store.tell_of_files(lambda error: say(show_line(f"loom: {error}", 500)))
     try:
         choice = await asyncio.to_thread(choose_model, settings.model, settings)
         driver = _Driver(printer, allowed)

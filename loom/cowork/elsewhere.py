@@ -67,10 +67,16 @@ class Claim:
         self.taken = False
         """Another loom has the session: what could not be stored belongs to a fork of it at most."""
 
-    async def acquire(self, session_id: str) -> None:
-        """Become the session's one writer. Raises LeaseHeld or another ArchiveError."""
-        await self._store.acquire_lease(session_id)
+    async def acquire(self, session_id: str, *, take_over: bool = False) -> None:
+        """Become the session's one writer; `take_over` takes it from another loom. Raises LeaseHeld or another
+        ArchiveError."""
+        # Known before: one that is cancelled gets the lease all the same, and has to give it back.
         self._session_id = session_id
+        try:
+            await self._store.acquire_lease(session_id, take_over=take_over)
+        except Exception:
+            self._session_id = None
+            raise
         self._lookout.start()
 
     async def _look(self) -> None:

@@ -36,10 +36,11 @@ class Opening:
         self._fault = fault
         self._follower: Lookout | None = None
 
-    async def resume(self, session_id: str) -> None:
-        """To go on with it, with what an earlier loom could not finish. Raises LeaseHeld, or UnknownSession."""
+    async def resume(self, session_id: str, *, take_over: bool = False) -> None:
+        """To go on with it, with what an earlier loom could not finish; `take_over` takes it from another one. Raises
+        LeaseHeld, or UnknownSession."""
         self._recorder.session_id = session_id
-        await self._claim.acquire(session_id)
+        await self._claim.acquire(session_id, take_over=take_over)
         # What could not be saved last time is newer than a draft, which may be the beginning of the same.
         await self._restore_spooled()
         recovered = await self._store.recover_draft(session_id)

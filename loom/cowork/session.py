@@ -88,7 +88,6 @@ class CoworkSession:
         """Memory and project instructions: what a person reads, answers and edits of them."""
         self._record = SessionRecord(workbench, workspace)
         self._claim = Claim(workbench.store, self._lost, self._blind)
-        workbench.store.tell_of_files(lambda error: self._listener(Notice("warning", str(error))))
         self._recorder = Recorder(workbench.store, workbench.spool, self._listener, self._claim)
         self._approvals = Approvals(self._listener)
         self._titling = Titling(workbench.settings, self._record, self._recorder, workbench.log_fault, self._listener)
@@ -211,12 +210,12 @@ class CoworkSession:
 
     # Opening and preparing
 
-    async def resume(self, session_id: str) -> None:
+    async def resume(self, session_id: str, *, take_over: bool = False) -> None:
         """Go on with a session of the archive: its state, totals, window and transcript, as they were.
 
-        Raises LeaseHeld when another loom has it open, UnknownSession when it is gone.
+        Raises LeaseHeld when another loom has it open, unless asked to take over, UnknownSession when it is gone.
         """
-        await self._opening.resume(session_id)
+        await self._opening.resume(session_id, take_over=take_over)
 
     async def read(self, session_id: str) -> None:
         """Open a session to read it only: nothing is written, no lease is taken. What another loom writes is told as

@@ -106,6 +106,7 @@ class LoomApp(LoomLook):
             await self._stage.load_view()
             bench = await open_workbench(self._locations, self._settings)
             self._bench = bench
+            bench.store.tell_of_files(lambda error: self.notify(str(error), severity="error", markup=False))
             self.run_worker(bench.back_up(), group="backup", exit_on_error=False)
             target = await self._first(bench)
             while target is not None and not await self._open_first(bench, target):

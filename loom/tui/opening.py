@@ -45,10 +45,11 @@ class Opener:
         self._ask = ask
 
     async def open(
-        self, session_id: str | None, listener: Listener, *, read_only: bool = False
+        self, session_id: str | None, listener: Listener, *, read_only: bool = False, take_over: bool = False
     ) -> CoworkSession | None:
         """The conversation, a new one if there is no id; None when the person would rather leave it alone. One in the
-        archive that nothing can be stored in is open to read only.
+        archive that nothing can be stored in is open to read only. `take_over` asks nobody, and takes it from another
+        loom.
 
         Raises an ArchiveError.
         """
@@ -60,7 +61,7 @@ class Opener:
         if read_only or self._bench.only_read is not None:
             return await _whole(session, session.read(session_id))
         try:
-            return await _whole(session, session.resume(session_id))
+            return await _whole(session, session.resume(session_id, take_over=take_over))
         except LeaseHeld as error:
             return await self._open_held(session_id, error, listener)
 
@@ -75,9 +76,7 @@ class Opener:
             return await _whole(session, session.read(session_id))
         if held is Held.FORK:
             session_id = await store.fork_session(session_id)
-        else:
-            await store.acquire_lease(session_id, take_over=True)
-        return await _whole(session, session.resume(session_id))
+        return await _whole(session, session.resume(session_id, take_over=held is Held.TAKE_OVER))
 
     async def _make(self, session_id: str | None, listener: Listener) -> CoworkSession:
         session_class = await asyncio.to_thread(_import_session)

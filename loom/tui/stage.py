@@ -103,8 +103,7 @@ class Stage:
             case Held.READ:
                 await self.open(bench, OpenSession(session.session_id, read_only=True))
             case Held.TAKE_OVER:
-                await bench.store.acquire_lease(session.session_id, take_over=True)
-                await self.open(bench, OpenSession(session.session_id))
+                await self.open(bench, OpenSession(session.session_id), take_over=True)
             case Held.FORK:
                 await self._go_on_in(bench, await session.fork_here())
             case _:
@@ -123,9 +122,9 @@ class Stage:
                 chat.restore_draft(words)
             raise
 
-    async def open(self, bench: Workbench, target: Target) -> bool:
-        """Show this session in the place of the one that is open; False when the person went back instead. Raises an
-        ArchiveError."""
+    async def open(self, bench: Workbench, target: Target, *, take_over: bool = False) -> bool:
+        """Show this session in the place of the one that is open, with `take_over` even if another loom has it; False
+        when the person went back instead. Raises an ArchiveError."""
         if self.session is not None and self.session.taken:
             # It has nothing to give up later that this one may have got meanwhile.
             await self.session.close()
@@ -143,6 +142,7 @@ class Stage:
             wanted.session_id if wanted is not None else None,
             lambda event: self._hear(chat, event),
             read_only=wanted is not None and wanted.read_only,
+            take_over=take_over,
         )
         if session is None:
             return False

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sqlite3
 from collections import defaultdict
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -83,6 +85,33 @@ async def test_a_session_that_only_says_it_is_a_fork_loses_nothing(store: Conver
     child = await store.create_session(HERE, "offline", "", parent_id=first, fork_turn=1)
     await said(store, child, "one kangaroo")
     assert (child, 1) in places((await store.search("kangaroo", workspace=HERE)).hits)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+async def test_forks_in_a_circle_end_no_search(store: ConversationStore, first: str, length: int) -> None:
+    """Nothing of loom's makes one; a damaged or tampered archive may have it."""
+    forks = [await store.fork_session(first, 2) for _ in range(length)]
+    with closing(sqlite3.connect(store.path)) as other, other:
+        for fork, parent in zip(forks, [*forks[1:], forks[0]], strict=True):
+            other.execute("UPDATE cowork_sessions SET parent_id = ? WHERE id = ?", (parent, fork))
+    for at_hand in [None, first, *forks]:
+        async with asyncio.timeout(20):
+            found = places((await store.search("kangaroo", at_hand=at_hand)).hits)
+        assert {(first, 1), (first, 2), (first, 3)} < found
+        assert [number for session, number in sorted(found, key=lambda one: one[1]) if session in forks] == [1, 2]
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+async def test_a_copy_beside_a_hit_of_the_fork_is_none(store: ConversationStore, indexed: bool) -> None:
+    session = await store.create_session(HERE, "offline", "")
+    await said(store, session, "Which database shall we take for the invoices?", "PostgreSQL, for the invoices.")
+    fork = await store.fork_session(session, 2)
+    await said(store, fork, "What about SQLite for the invoices?", "SQLite does for the invoices, too.")
+    if indexed:
+        await asyncio.to_thread(reindex, Path(store.path))
+    for query in ("PostgreSQL invoices", "Which database for the invoices?"):
+        found = [(hit.session_id, hit.turn_number) for hit in (await store.search(query)).hits]
+        assert sorted(found) == sorted([(session, 1), (session, 2), (fork, 3), (fork, 4)])
 
 
 @pytest.mark.parametrize("seed", range(12))

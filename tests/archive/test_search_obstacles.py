@@ -43,6 +43,7 @@ async def said(store: ConversationStore, query: str, **within: str) -> str:
         ("kangaroo role:assistant file:kangaroo.py", "Without role:assistant something is found."),
         ("role:user tool:shell_execute", "Without role:user or tool:shell_execute something is found."),
         ("wombat -exit", "Without the words with a minus something is found."),
+        ("tool:shell_execute -exit", "Without the words with a minus something is found."),
         ("zebra", ""),
         ("zebra role:user", ""),
         ("zebra -exit", ""),

@@ -122,6 +122,12 @@ def test_a_minus_takes_out_and_a_flag_does_not() -> None:
     assert parse("-lexer").excluded == ()
 
 
+def test_a_minus_takes_out_of_what_the_filters_leave() -> None:
+    query = parse("tool:shell -out -of")
+    assert query.excluded == ("out", "of")
+    assert query.is_empty
+
+
 def test_quotes_are_phrases() -> None:
     assert parse('he said "Hello  World" twice').phrases == ("hello world",)
     assert parse('unbalanced " quote').phrases == ()

@@ -91,3 +91,20 @@ def test_fork_needs_a_session_to_fork(workspace: Path) -> None:
     done = prompt(workspace, "list .", "--fork")
     assert done.returncode == 2
     assert "--resume" in done.stderr
+
+
+def test_files_of_the_archive_that_are_removed_are_told_on_standard_error(workspace: Path) -> None:
+    home = workspace.parent / "home"
+    child = subprocess.Popen(
+        [sys.executable, "-m", "loom", "cowork", "-w", str(workspace), "-p", "count to 10000"],
+        env=environment_for(home, LOOM_MODEL="offline", LOOM_OFFLINE_DELAY_MS="5"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=hear_signals,  # noqa: PLW1509 - a few calls, no lock
+    )
+    assert child.stdout is not None and child.stdout.read(300) and child.stderr is not None
+    (home / "archive.db-wal").unlink()
+    told = next(line for line in child.stderr if b"removed or replaced" in line)
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=120)
+    assert told.startswith(b"loom: ")

@@ -211,8 +211,8 @@ async def test_one_session_after_another_is_opened_and_none_stays_behind(
     half, go_on = asyncio.Event(), asyncio.Event()
     resume = CoworkSession.resume
 
-    async def resume_slowly(self: CoworkSession, session_id: str) -> None:
-        await resume(self, session_id)
+    async def resume_slowly(self: CoworkSession, session_id: str, *, take_over: bool = False) -> None:
+        await resume(self, session_id, take_over=take_over)
         if session_id == first:
             half.set()
             await go_on.wait()

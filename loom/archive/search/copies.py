@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,6 +49,7 @@ class Copies:
         self._is_in_scope = is_in_scope
         forks = self._read(condition, bound)
         self._forks: dict[str, _Fork | None] = {**forks}  # and ancestors outside of the scope; None: no fork
+        self._break_circles(forks)
         self._settled: dict[str, int] = {}
         self._given: dict[str, int] = {}  # how many of the first turns of a session those settled so far give
         if at_hand is not None and at_hand in forks:
@@ -78,6 +79,20 @@ class Copies:
             for other in family
             if other != session_id and turn_number <= self.hidden[other] and self._origin(other, turn_number) == origin
         ]
+
+    def _break_circles(self, sessions: Iterable[str]) -> None:
+        """Let a session that descends from itself, as only a damaged archive has it, be no fork."""
+        ending: set[str] = set()  # those whose line of ancestors is known to end
+        for session_id in sessions:
+            line: set[str] = set()
+            one: str | None = session_id
+            while one is not None and one not in ending:
+                line.add(one)
+                fork = self._fork(one)
+                if fork is not None and fork.parent in line:
+                    self._forks[one] = fork = None
+                one = fork.parent if fork is not None else None
+            ending |= line
 
     def _settle(self, session_id: str) -> None:
         """Let the session give what none gives yet."""

@@ -149,7 +149,7 @@ def _newest(evidence: Evidence, postings: Postings, filtered: Filter) -> list[tu
     if evidence.required is not None:
         marks = postings.marks(evidence.required)
     else:
-        marks = postings.marks(postings.narrowed(_NEWEST))
+        marks = postings.marks(postings.narrowed(_NEWEST, allowed=True))
     found = [place for place, mark in marks.items() if filtered.passes(mark) and is_allowed(place, evidence)]
     return [(place, 0.0) for place in sorted(found, key=lambda place: (-marks[place].at, -place))]
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from loom.archive.search.document import seconds
 from loom.archive.search.faults import is_sound
 from loom.archive.search.marks import ROLES, role_facet
-from loom.archive.search.query import MAX_QUERY, TypedFilter, typed_filters, without_excluded
+from loom.archive.search.query import MAX_QUERY, TypedFilter, parse, typed_filters, without_excluded
 from loom.archive.search.request import Request
 from loom.archive.search.scope import Scope
 from loom.archive.search.similarity import similarity
@@ -54,6 +54,9 @@ def obstacles(
     if shut:
         return tuple(_in_words(query[each.start : each.end], near.of(each)) for each in shut)
     ways = [(query[each.start : each.end], query[: each.start] + query[each.end :]) for each in typed]
+    if bare != query:
+        # Without anything else a word with a minus is looked for.
+        ways = [(name, rest) for name, rest in ways if parse(rest).excluded]
     ways += [("the words with a minus", bare)] if bare != query else []
     open_ways = [name for name, rest in ways if finds(replace(request, query=rest, limit=1))]
     if open_ways:

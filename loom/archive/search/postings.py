@@ -199,15 +199,17 @@ class Postings:
                 known = places if known is None else known & places
         return known
 
-    def narrowed(self, limit: int) -> set[int]:
-        """The newest turns in scope that may pass the filters."""
+    def narrowed(self, limit: int, *, allowed: bool = False) -> set[int]:
+        """The newest turns in scope that may pass the filters; with `allowed`, older ones in the place of those that
+        have an excluded word."""
         if not self._narrow:
             return set(self.newest(limit))
-        return self._newest(self._narrow, limit) | set(self._tail.entries)
+        match = f"{self._narrow} NOT words : ({self._excluded})" if allowed and self._excluded else self._narrow
+        return self._newest(match, limit) | set(self._tail.entries)
 
     def marks(self, places: Iterable[int]) -> dict[int, Mark]:
-        """The marks of those of the places at which a findable turn stands."""
-        wanted = list(places)
+        """The marks of those of the places at which a findable turn stands that no other session in scope gives."""
+        wanted = self._scope.without_copies(places)
         found = {place: _mark(self._tail.entries[place]) for place in wanted if place in self._tail.entries}
         if self._scope.indexed:
             asked = "[" + ",".join(map(str, wanted)) + "]"

@@ -117,12 +117,13 @@ def parse(raw: str) -> Query:
     whole = " ".join(text.split())
     phrases = tuple(dict.fromkeys(_clean(a or b) for a, b in _QUOTED.findall(text)))
     excluded: tuple[str, ...] = ()
-    spoken = without_excluded(text)
+    # Filters ask for something, too: their turns without the words that have a minus.
+    spoken = without_excluded(text) if filters == Filters() else _EXCLUDED.sub(" ", text)
     if spoken != text:
         excluded = tuple(dict.fromkeys(key for word in _EXCLUDED.findall(text) for key in words_of(word)))
     passages = [_clean(part) for part in _TICKED.findall(text)]
     # What has no word at all is signs, or longer than any word that the index keeps.
-    if len(words_of(whole)) != 1:
+    if spoken.strip() and len(words_of(whole)) != 1:
         passages.append(_clean(whole))
     return Query(
         text=whole,

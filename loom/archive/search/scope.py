@@ -147,6 +147,10 @@ class Scope:
         known = self._copied.get(key_of(place))
         return known is not None and turn_of(place) <= known[0]
 
+    def without_copies(self, places: Iterable[int]) -> list[int]:
+        """The places whose turns no other session in scope gives."""
+        return [place for place in places if not self.is_copy(place)] if self._copied else list(places)
+
     def turns_from(self, place: int) -> int:
         """About how many indexed turns stand at this place of the scope or after it."""
         if not self._after:
