@@ -47,6 +47,7 @@ async def test_nothing_is_left_of_a_purged_session(archive_path: Path, tmp_path:
     doomed, kept = await _fill(archive_path)
     home = archive_path.parent
     inside = create_backup(archive_path).path
+    (tmp_path / "stick").mkdir()
     outside = create_backup(archive_path, tmp_path / "stick" / "copy.db").path
     spool = Spool(home / "spool")
     spool.put(doomed, [NewTurn(role="user", content=SECRET)])
