@@ -49,7 +49,7 @@ def create_backup(archive: Path, target: Path | None = None) -> Backup:
     wanted = own / f"{archive.stem}-{moment}Z.db" if target is None else target.absolute()
     if target is not None and os.path.lexists(wanted):
         raise WriteFailed(f"{target} exists already, and no backup overwrites a file.", "Name another file.")
-    if target is not None and not wanted.parent.is_dir():
+    if wanted.parent != own and not wanted.parent.is_dir():
         # A typo, or a disk that is not mounted: a folder made there would look like a backup that is safe.
         raise WriteFailed(f"There is no folder {wanted.parent}.", "Make it first, or name another place.")
     with readable(archive) as place, closing(connect(place, readonly=True)) as connection:
