@@ -104,4 +104,4 @@ def test_a_quoted_text_cannot_leave_its_fence(text: str) -> None:
 
 @given(st.text(max_size=300))
 def test_no_recalled_text_makes_it_raise(text: str) -> None:
-    recalled("Found", f"[Turn 1] user:\n{text}\n[Turn 2] tool:x\n{text}")
+    assert recalled("Found", f"[Turn 1] user:\n{text}\n[Turn 2] tool:x\n{text}").startswith("Found")

@@ -52,6 +52,7 @@ async def test_a_draft_goes_to_the_disk_while_it_is_written(locations: Locations
         await seat.ready()
         seat.chat.query_one(Composer).put("half a thought")
         await seat.until(lambda: list(locations.unsent.glob("new-*.txt")))
+        assert [file.read_text() for file in locations.unsent.glob("new-*.txt")] == ["half a thought"]
         await seat.talk("read README.md")
         await seat.until(lambda: not list(locations.unsent.iterdir()))
 
