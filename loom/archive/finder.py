@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
+PATIENCE = 60.0
+"""Seconds that a search waits at most for an index that is thousands of turns behind, where what it leaves out would be
+missed."""
+
 
 class Finder:
     """Starts the search engine with the first append or the first search, and stops it in the end."""
@@ -54,6 +58,7 @@ class Finder:
         tools: Sequence[str] | None,
         before: str | None,
         after: str | None,
+        patience: float,
     ) -> SearchPage:
         """See `ConversationStore.search`."""
         return await self._answer(
@@ -67,6 +72,7 @@ class Finder:
                 tools=tools,
                 before=before,
                 after=after,
+                patience=patience,
             )
         )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from loom.archive import drafts, manifests, reading, sessions
 from loom.archive.access import Access
 from loom.archive.errors import ArchiveError, ArchiveUnavailable
-from loom.archive.finder import Finder
+from loom.archive.finder import PATIENCE, Finder
 from loom.archive.leases import Holder, Leases
 from loom.archive.records import (
     Draft,
@@ -155,7 +155,7 @@ class ArchiveReader:
         before: str | None = None,
         after: str | None = None,
     ) -> list[SearchHit]:
-        """The turns of one session that match best, best first."""
+        """The turns of one session that match best, best first. See `search`."""
         page = await self.search(
             query, session_id=session_id, limit=limit, roles=roles, tools=tools, before=before, after=after
         )
@@ -173,9 +173,14 @@ class ArchiveReader:
         tools: Sequence[str] | None = None,
         before: str | None = None,
         after: str | None = None,
+        patience: float = PATIENCE,
     ) -> SearchPage:
         """The turns that match best in a session, a workspace or everything, best first; everything that was stored
         before the call is searched. `before` and `after` are moments in ISO 8601.
+
+        Where more than some thousand turns wait for the index (very many were stored at once, or it is made anew), it
+        is waited for it, if that is likely to take no more than `patience` seconds; otherwise the newest of them are
+        searched, and the page counts the others.
 
         A turn that forks have in common is found once: in the session `at_hand`, if it has it, else where it was
         stored first; its `also_in` names the others.
@@ -191,6 +196,7 @@ class ArchiveReader:
             tools=tools,
             before=before,
             after=after,
+            patience=patience,
         )
 
     async def find_revisions(

@@ -166,7 +166,8 @@ class Engine:
         """Look up what the message may refer to. Without the hint the exchange goes on all the same."""
 
         async def search(query: str, limit: int) -> Sequence[SearchHit]:
-            page = await self._store.search(query, session_id=prompt.session_id, limit=limit)
+            # A message does not wait for a hint.
+            page = await self._store.search(query, session_id=prompt.session_id, limit=limit, patience=0)
             return page.hits
 
         hint = None

@@ -44,9 +44,11 @@ class SearchReader(Protocol):
         roles: Sequence[Role] | None = None,
         tools: Sequence[str] | None = None,
         after: str | None = None,
+        patience: float = 0.0,
     ) -> SearchPage:
         """Ranked; of one session, one workspace or everything. Of a turn that forks have in common the one of the
-        session `at_hand` is given. `after` is an ISO 8601 time in UTC."""
+        session `at_hand` is given. `after` is an ISO 8601 time in UTC; `patience` the seconds that it may wait for an
+        index that is far behind."""
 
     async def find_tools(self, *, session_id: str | None = None, workspace: str | None = None) -> tuple[str, ...]:
         """The tools that have results there, those used most first."""

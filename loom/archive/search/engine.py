@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,10 +19,15 @@ from loom.archive.records import SearchPage
 from loom.archive.search.indexer import Indexer
 from loom.archive.search.lookup import search
 from loom.archive.search.request import Request
-from loom.archive.search.tail import TailCache
+from loom.archive.search.tail import FarBehind, TailCache
 from loom.archive.workspaces import Workspace
 
 Answer = TypeVar("Answer")
+
+_LOOK_AGAIN = 0.25
+"""Seconds; another process that indexes tells nobody here of its batches."""
+_TRIAL = 3.0
+"""Seconds after which it is known how fast the index catches up."""
 
 _WORKERS = 2
 """One for what the person types, one for what the model looks up."""
@@ -71,13 +77,17 @@ class SearchEngine:
         tools: Sequence[str] | None = None,
         before: str | None = None,
         after: str | None = None,
+        patience: float = 0.0,
     ) -> SearchPage:
         """The turns that match best, best first: of one session, of a workspace's sessions, or of all.
 
         A turn that forks have in common is found once: in the session `at_hand`, or where it was stored first.
         Any text is a query. `before` and `after` are dates as the filters of the same names take them. A turn is
-        found from the moment its append returned. Cancelling the caller ends the search in its thread as well.
-        Raises ArchiveError if the archive cannot be opened, sqlite3.Error if it cannot be read.
+        found from the moment its append returned. Where too many wait for the index it is waited for it, if that is
+        likely to take no more than `patience` seconds; otherwise the page counts those that were not searched.
+
+        Cancelling the caller ends the search in its thread as well. Raises ArchiveError if the archive cannot be
+        opened, sqlite3.Error if it cannot be read.
         """
         request = Request(
             query=query,
@@ -89,6 +99,7 @@ class SearchEngine:
             tools=tuple(tools or ()),
             before=before,
             after=after,
+            patience=patience,
         )
         job = _Job(request)
         try:
@@ -175,7 +186,7 @@ class _Job:
         with self._lock:
             self._connection = connection
         try:
-            return search(connection, self._request, self.check, cache=cache)
+            return self._search(connection, indexer, cache)
         except sqlite3.DatabaseError as error:
             self.check()
             if is_undecodable(error) or (isinstance(error, sqlite3.OperationalError) and "search_" not in str(error)):
@@ -186,3 +197,37 @@ class _Job:
         finally:
             with self._lock:
                 self._connection = None
+
+    def _search(self, connection: sqlite3.Connection, indexer: Indexer, cache: TailCache) -> SearchPage:
+        """Once all that is in scope can be searched, or as much as can be when that would take too long."""
+        if self._request.patience > 0:
+            wait = _Wait(self._request.patience)
+            with indexer.hurried():
+                while True:
+                    try:
+                        return search(connection, self._request, self.check, cache=cache, whole=True)
+                    except FarBehind as far:
+                        if not indexer.is_alive() or not wait.is_worth_it(far.behind):
+                            break
+                    indexer.await_batch(_LOOK_AGAIN)
+                    self.check()
+        return search(connection, self._request, self.check, cache=cache)
+
+
+class _Wait:
+    """Whether an index that is behind will have caught up in time, by how fast it does."""
+
+    def __init__(self, seconds: float) -> None:
+        self._begun = time.monotonic()
+        self._seconds = seconds
+        self._first: int | None = None
+
+    def is_worth_it(self, behind: int) -> bool:
+        """`behind` is how many turns the index lacks now."""
+        waited = time.monotonic() - self._begun
+        if self._first is None:
+            self._first = behind
+        if waited < _TRIAL:
+            return True
+        done = self._first - behind
+        return done > 0 and behind * waited / done <= self._seconds - waited

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from loom.archive.checkpoints import move_if_long
@@ -36,6 +38,7 @@ class Indexer(threading.Thread):
         self._done = 0  # how many of them the last finished pass had seen
         self._stopped = threading.Event()
         self._damaged = False
+        self._waiters = 0
         self.claim = Claim(path, self._stopped)
         self.error: Exception | None = None
         """Why the last pass failed; None after one that did not."""
@@ -56,6 +59,22 @@ class Indexer(threading.Thread):
         """Ends the thread after the batch it is at; call `join` to wait for that."""
         self._stopped.set()
         self.wake()
+
+    @contextmanager
+    def hurried(self) -> Iterator[None]:
+        """Somebody waits for the index while this lasts: no rest between two batches."""
+        with self._changed:
+            self._waiters += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._waiters -= 1
+
+    def await_batch(self, seconds: float) -> None:
+        """Blocks until the next batch is in the index, or for that many seconds: another process may index."""
+        with self._changed:
+            self._changed.wait(seconds)
 
     def settle(self) -> bool:
         """Blocks until everything appended so far is indexed, or cannot be; whether it is."""
@@ -134,6 +153,8 @@ class Indexer(threading.Thread):
         begun = time.monotonic()
         while not self._stopped.is_set() and index_batch(connection):
             self._log.sync()
+            with self._changed:
+                self._changed.notify_all()
             self._pause(connection, begun)
             begun = time.monotonic()
 
@@ -152,7 +173,8 @@ class Indexer(threading.Thread):
     def _pause(self, connection: sqlite3.Connection, begun: float) -> None:
         """Leaves the archive to others for as long as the last step took; before that, moves a long log."""
         move_if_long(connection, self._log)
-        self._stopped.wait((time.monotonic() - begun) * _REST)
+        if not self._waiters:
+            self._stopped.wait((time.monotonic() - begun) * _REST)
 
 
 def _is_damage(error: Exception) -> bool:

@@ -49,15 +49,19 @@ def search(
     *,
     cache: TailCache | None = None,
     use_index: bool = True,
+    whole: bool = False,
 ) -> SearchPage:
     """The page of hits. `check` is called between the steps and raises when nobody waits for the answer any more;
     `cache` keeps what is behind the watermark from one search to the next. Without the index the turns in scope are
-    read."""
+    read.
+
+    Raises FarBehind when not all that waits for the index would be searched, and `whole` says that it should be.
+    """
     begun = time.perf_counter()
     connection.execute("BEGIN")  # one snapshot: watermark, index and turns belong together
     cache = cache or TailCache()
     try:
-        page = _search(connection, request, check, cache, use_index)
+        page = _search(connection, request, check, cache, use_index, whole)
         if not page.hits and request.limit > 0:
             page = replace(page, obstacles=_obstacles(connection, request, check, cache, use_index))
     finally:
@@ -72,6 +76,7 @@ def _search(
     check: Callable[[], None],
     cache: TailCache,
     use_index: bool,
+    whole: bool = False,
 ) -> SearchPage:
     query = parse(request.query)
     scope = Scope(
@@ -83,7 +88,7 @@ def _search(
         use_index=use_index,
     )
     now = datetime.now().astimezone()
-    tail = read_tail(connection, scope, cache, check)
+    tail = read_tail(connection, scope, cache, check, whole=whole)
     filtered = filter_of(query, request, now)
     if filtered.tools:
         filtered = replace(filtered, tools=Values(connection, scope, tail).tools_meant(filtered.tools))

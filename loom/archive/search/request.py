@@ -21,3 +21,5 @@ class Request:
     tools: tuple[str, ...] = ()
     before: str | None = None
     after: str | None = None
+    patience: float = 0.0
+    """Seconds that may be waited for the index when it is too far behind for all to be searched."""

@@ -191,6 +191,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
                 roles=[facets.role] if facets.role is not None else None,
                 tools=[facets.tool] if facets.tool is not None else None,
                 after=facets.after(self._clock()),
+                patience=0,  # what is there at once, and that more is to come
                 **within,
             )
             # Where the filters are to blame, it is not for how the words are spelt.
