@@ -58,6 +58,7 @@ class Finder:
         tools: Sequence[str] | None,
         before: str | None,
         after: str | None,
+        asked: bool,
         patience: float,
     ) -> SearchPage:
         """See `ConversationStore.search`."""
@@ -72,6 +73,7 @@ class Finder:
                 tools=tools,
                 before=before,
                 after=after,
+                asked=asked,
                 patience=patience,
             )
         )

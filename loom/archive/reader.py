@@ -173,10 +173,14 @@ class ArchiveReader:
         tools: Sequence[str] | None = None,
         before: str | None = None,
         after: str | None = None,
+        asked: bool = False,
         patience: float = PATIENCE,
     ) -> SearchPage:
         """The turns that match best in a session, a workspace or everything, best first; everything that was stored
         before the call is searched. `before` and `after` are moments in ISO 8601.
+
+        A question also finds what says the same in other words; with `asked`, so does a query in keywords, as a model
+        writes them.
 
         Where more than some thousand turns wait for the index (very many were stored at once, or it is made anew), it
         is waited for it, if that is likely to take no more than `patience` seconds; otherwise the newest of them are
@@ -196,6 +200,7 @@ class ArchiveReader:
             tools=tools,
             before=before,
             after=after,
+            asked=asked,
             patience=patience,
         )
 

@@ -37,7 +37,9 @@ class ArchiveRecall:
         session_id = self.session_id
         if session_id is None and scope == "session":
             return SearchPage(hits=(), searched_turns=0, elapsed_ms=0)
-        page = await self.store.search(query, limit=limit + ASKING, at_hand=session_id, **self._within(scope))
+        page = await self.store.search(
+            query, limit=limit + ASKING, at_hand=session_id, asked=True, **self._within(scope)
+        )
         return replace(page, hits=tuple(hit for hit in page.hits if not self._is_asking(hit))[:limit])
 
     def _is_asking(self, hit: SearchHit) -> bool:

@@ -95,7 +95,8 @@ def test_stop_words_are_left_out_unless_there_is_nothing_else() -> None:
         ("What is something that the dog likes?", ["dog", "likes"]),
         ("Was the kind word a type or a sort?", ["kind", "word", "type", "sort"]),
         ("What kinds of?", ["kinds"]),
-        ("what kind of art", ["kind", "art"]),
+        ("what kind of art", ["art"]),
+        ("any kind of art", ["kind", "art"]),
     ],
 )
 def test_what_a_question_says_of_the_form_of_its_answer_is_not_searched_for(question: str, words: list[str]) -> None:

@@ -77,6 +77,7 @@ class SearchEngine:
         tools: Sequence[str] | None = None,
         before: str | None = None,
         after: str | None = None,
+        asked: bool = False,
         patience: float = 0.0,
     ) -> SearchPage:
         """The turns that match best, best first: of one session, of a workspace's sessions, or of all.
@@ -99,6 +100,7 @@ class SearchEngine:
             tools=tuple(tools or ()),
             before=before,
             after=after,
+            asked=asked,
             patience=patience,
         )
         job = _Job(request)

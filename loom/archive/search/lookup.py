@@ -78,7 +78,7 @@ def _search(
     use_index: bool,
     whole: bool = False,
 ) -> SearchPage:
-    query = parse(request.query)
+    query = parse(request.query, asked=request.asked)
     scope = Scope(
         connection,
         session_id=request.session_id,

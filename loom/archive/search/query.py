@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from loom.archive.search.asking import is_asked_in_keywords, is_question
 from loom.archive.search.marks import ROLES
 from loom.archive.search.stems import stem
 from loom.archive.search.stopwords import STOP_STEMS
@@ -99,19 +100,16 @@ class Query:
     excluded: tuple[str, ...] = ()
     """Stems that a hit must not have."""
     filters: Filters = field(default_factory=Filters)
+    is_question: bool = False
+    """It asks for what was said, rather than being words put into a search field."""
 
     @property
     def is_empty(self) -> bool:
         return not (self.terms or self.pieces or self.names or self.phrases or self.passages)
 
-    @property
-    def is_question(self) -> bool:
-        """Whether it is a sentence put to somebody rather than words put into a search field."""
-        return _is_question(self.text)
 
-
-def parse(raw: str) -> Query:
-    """The query that a text means."""
+def parse(raw: str, *, asked: bool = False) -> Query:
+    """The query that a text means; `asked` as `Request` has it."""
     text = storable(raw[:MAX_QUERY]).replace("\x00", " ")
     filters, text = _take_filters(text)
     whole = " ".join(text.split())
@@ -125,15 +123,19 @@ def parse(raw: str) -> Query:
     # What has no word at all is signs, or longer than any word that the index keeps.
     if spoken.strip() and len(words_of(whole)) != 1:
         passages.append(_clean(whole))
+    names = _names(spoken)
+    quotes = bool(names or phrases or _TICKED.search(text))
+    asks = is_question(whole) or (asked and not quotes and is_asked_in_keywords(whole))
     return Query(
         text=whole,
-        terms=_terms(_subject(spoken) if _is_question(whole) else spoken),
+        terms=_terms(_subject(spoken) if asks else spoken),
         pieces=tuple(dict.fromkeys(piece for run in cjk_runs(spoken) for piece in cjk_pieces(run)))[:MAX_TERMS],
-        names=_names(spoken),
+        names=names,
         phrases=tuple(phrase for phrase in phrases if phrase),
         passages=tuple(dict.fromkeys(passage for passage in passages if passage)),
         excluded=excluded,
         filters=filters,
+        is_question=asks,
     )
 
 
@@ -150,10 +152,6 @@ def without_excluded(text: str) -> str:
     """A query without the words that a hit must not have; as it is where nothing else is asked for."""
     rest = _EXCLUDED.sub(" ", text)
     return rest if rest.strip() else text
-
-
-def _is_question(text: str) -> bool:
-    return text.rstrip().endswith("?") and len(text.split()) >= 3
 
 
 def _subject(question: str) -> str:

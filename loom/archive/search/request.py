@@ -21,5 +21,7 @@ class Request:
     tools: tuple[str, ...] = ()
     before: str | None = None
     after: str | None = None
+    asked: bool = False
+    """It is put by a model, which says in its own words what it looks for: what they say is meant, not the words."""
     patience: float = 0.0
     """Seconds that may be waited for the index when it is too far behind for all to be searched."""
