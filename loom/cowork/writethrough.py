@@ -202,7 +202,7 @@ class WriteThrough(AbstractCapability[None]):
             content=words,
             tool_call_id=call_id,
             tool_name=call["name"],
-            # Half a second for the longest output: no key press waits for that.
+            # 0.1 s for the longest output: no key press waits for that.
             token_count=await asyncio.to_thread(self._count, words),
         )
         await self._answer(call_id, result)
