@@ -16,8 +16,8 @@ SHOW_SECONDS = 0.1
 SHOWN_CHARS = 8_000
 _LOOKED_AT_BYTES = 64_000
 """So much of the end is looked at for that: a progress bar may have been written over a thousand times."""
-DRAFT_BYTES = 200_000
-"""So much of the output goes to the disk twice a second, in case that loom is killed: its beginning and its end."""
+DRAFT_BYTES = 2_000_000
+"""So much of the output goes to the disk, in case that loom is killed: its beginning and its end."""
 
 STOPPED = "[stopped: it may have taken effect]"
 CUT_OFF = "[cut off: loom was ended while it ran, and may have ended it before it was done]"
@@ -68,7 +68,7 @@ class LiveOutput(Capture):
             content=text,
             tool_call_id=self._call_id,
             tool_name=self._tool_name,
-            # 10 to 20 ms for all of it, twice a second: no key press waits for that.
+            # Up to 0.1 s for all of it: no key press waits for that.
             token_count=await asyncio.to_thread(count, text),
             append_key=self.key,
         )
