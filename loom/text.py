@@ -67,6 +67,17 @@ def _short(line: str, limit: int) -> str:
     return line if len(line) <= limit else f"{line[:limit]}… ({len(line) - limit:,} more)"
 
 
+def without_overwritten(text: str) -> str:
+    """The text with whatever a carriage return wrote over, as a progress bar does, folded to `…␍` in its line: what was
+    written last stays. A carriage return before a newline writes over nothing."""
+    return "\n".join(_written_last(line) for line in text.split("\n"))
+
+
+def _written_last(line: str) -> str:
+    before, _, last = line.rstrip("\r").rpartition("\r")
+    return f"…␍{last}" if before else last
+
+
 def plural(count: int, noun: str, nouns: str = "") -> str:
     """`1 turn`, `2,000 turns`; `nouns` is the form for many where it is not the noun with an s."""
     return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"

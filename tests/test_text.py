@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loom.text import plural, show, show_block, show_line, storable
+from loom.text import plural, show, show_block, show_line, storable, without_overwritten
 
 ANY_TEXT = st.text(alphabet=st.characters(codec=None, categories=None), max_size=400)
 
@@ -71,6 +71,19 @@ def test_storable_text_can_always_be_encoded(raw: str) -> None:
 
 def test_two_surrogates_that_mean_a_character_become_it() -> None:
     assert storable("\ud83d\ude00 and \ud83d alone") == "😀 and \ufffd alone"
+
+
+def test_what_a_carriage_return_wrote_over_is_folded_visibly() -> None:
+    bar = "fetching\n 1%\r 50%\r100%\ndone\r\n"
+    assert without_overwritten(bar) == "fetching\n…␍100%\ndone\n"
+    assert without_overwritten("50%\r") == "50%", "nothing is written over yet"
+    assert without_overwritten("\rfirst") == "first"
+    assert without_overwritten("plain\ntext\n") == "plain\ntext\n"
+
+
+def test_a_progress_bar_of_any_length_takes_no_time_that_grows_with_its_square() -> None:
+    assert without_overwritten("x" * 2_000_000) == "x" * 2_000_000
+    assert without_overwritten("12%\r" * 500_000 + "end") == "…␍end"
 
 
 def test_one_is_no_plural() -> None:

@@ -25,10 +25,10 @@ from loom.cowork.contents import ExchangeInWindow
 from loom.cowork.events import Listener, Notice, Outcome, UsageChanged
 from loom.cowork.exchange import Exchange
 from loom.cowork.gate import Gate
+from loom.cowork.in_progress import InProgress
 from loom.cowork.provider_count import ProviderCount
 from loom.cowork.recorder import Recorder
 from loom.cowork.requests import RequestLog
-from loom.cowork.streaming import StreamedAnswer
 from loom.cowork.summarising import Summariser
 from loom.cowork.typed import MARK
 from loom.cowork.window_rows import ArchivedRows
@@ -115,16 +115,14 @@ class Engine:
         self.window.set_state(_state_block(state))
         self.window.add([prompt])
         await self._set_hint(prompt)
-        answer = StreamedAnswer()
+        progress = InProgress(self._recorder, prompt.exchange, self._listener, self._count)
         cost = session.cost_usd if session else 0.0
         writer = WriteThrough(
-            self._recorder, self._listener, self.window, self._count, answer, lambda: self._measured(writer, cost)
+            self._recorder, self._listener, self.window, self._count, progress, lambda: self._measured(writer, cost)
         )
         exchange = Exchange(
-            number=prompt.exchange,
             agent=self._agent,
             choice=self.choice,
-            recorder=self._recorder,
             listener=self._listener,
             writer=writer,
             windowing=Windowing(
@@ -145,7 +143,7 @@ class Engine:
                 Circles(self._repeat_limit),
                 writer.turns,
             ),
-            answer=answer,
+            progress=progress,
             request_limit=self._request_limit,
             log_fault=self._log_fault,
             token=self._token,

@@ -83,11 +83,11 @@ class ToolRunning:
 
 @dataclass(frozen=True, slots=True)
 class CommandOutput:
-    """A command that the person runs by hand has written more, at most ten times a second."""
+    """A command that runs, the model's or the person's, has written more: at most ten times a second."""
 
     call_id: str
     end: str
-    """The end of its output so far, at most about 8 kB."""
+    """The end of its output so far, at most about 8 kB; what it wrote over with carriage returns is folded away."""
 
 
 @dataclass(frozen=True, slots=True)

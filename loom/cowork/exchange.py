@@ -12,11 +12,11 @@ from pydantic_ai.messages import AgentStreamEvent, ModelMessage
 from pydantic_ai.run import AgentRunResultEvent
 from pydantic_ai.usage import UsageLimits
 
-from loom.archive.records import NewTurn, TurnStatus
+from loom.archive.records import TurnStatus
 from loom.cowork.events import Listener, Outcome
 from loom.cowork.gate import Gate
-from loom.cowork.recorder import NotSaved, Recorder
-from loom.cowork.streaming import StreamedAnswer
+from loom.cowork.in_progress import InProgress
+from loom.cowork.recorder import NotSaved
 from loom.cowork.windowing import Windowing
 from loom.cowork.writethrough import WriteThrough
 from loom.errors import LoomError
@@ -28,15 +28,13 @@ from loom.models.errors import explain_error
 class Exchange:
     """A run of the agent, with everything that must happen around it."""
 
-    number: int
     agent: Agent[None, str]
     choice: ModelChoice
-    recorder: Recorder
     listener: Listener
     writer: WriteThrough
     windowing: Windowing
     gate: Gate
-    answer: StreamedAnswer
+    progress: InProgress
     request_limit: int
     """Model requests before the exchange stops; 0 is no limit."""
     log_fault: Callable[[BaseException], None]
@@ -88,13 +86,9 @@ class Exchange:
                     self._draw(event)
 
     def _draw(self, event: AgentStreamEvent) -> None:
-        words = self.answer.take(event)
+        words = self.progress.take(event)
         if words is not None:
             self.listener(words)
-            self.recorder.draft(self.number, self._streamed)
-
-    async def _streamed(self) -> Sequence[NewTurn]:
-        return self.answer.turns()
 
     async def _settle(self, messages: Sequence[ModelMessage], outcome: Outcome, error: str) -> tuple[Outcome, str]:
         try:

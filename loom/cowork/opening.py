@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loom.archive import ConversationStore, Turn
-from loom.archive.records import PERSON_COMMAND, TurnKind
+from loom.archive.records import PERSON_COMMAND, TurnKind, TurnStatus
 from loom.cowork.answering import Answering
 from loom.cowork.elsewhere import Claim, Lookout, follow
 from loom.cowork.events import Listener, Notice, SessionOpened, StateChanged, ToolFinished, TurnStored
@@ -45,11 +45,11 @@ class Opening:
         await self._restore_spooled()
         recovered = await self._store.recover_draft(session_id)
         await self._open(session_id)
-        if recovered:
-            what = "command that you ran" if recovered[0].tool_name == PERSON_COMMAND else "answer"
-            self._listener(
-                Notice("warning", f"The last {what} was cut off; what had arrived of it is marked interrupted.")
-            )
+        # A command's result may have been stored already, and only its draft been left.
+        cut = [turn for turn in recovered if turn.status is TurnStatus.INTERRUPTED]
+        if cut:
+            words = f"The last {_what_it_was(cut[-1])} was cut off; what had arrived of it is marked interrupted."
+            self._listener(Notice("warning", words))
 
     async def _restore_spooled(self) -> None:
         try:
@@ -89,3 +89,9 @@ class Opening:
         """Follow no more."""
         if self._follower is not None:
             await self._follower.stop()
+
+
+def _what_it_was(turn: Turn) -> str:
+    if turn.tool_name == PERSON_COMMAND:
+        return "command that you ran"
+    return "command" if turn.role == "tool" else "answer"

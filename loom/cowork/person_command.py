@@ -15,28 +15,20 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from loom.archive import NewTurn, Turn
-from loom.archive.records import PERSON_COMMAND, TurnKind
+from loom.archive.records import PERSON_COMMAND
 from loom.config import Settings
-from loom.cowork.events import CommandOutput, Listener, Outcome, ToolFinished, ToolRunning
+from loom.cowork.events import Listener, Outcome, ToolFinished, ToolRunning
+from loom.cowork.live_output import STOPPED, LiveOutput
 from loom.cowork.recorder import NotSaved, Recorder
 from loom.text import storable
-from loom.tools.capture import Capture
 from loom.tools.outcome import ToolFailure
 from loom.tools.shell import MAX_SECONDS, Shell
 
 if TYPE_CHECKING:
     from loom.context.person_commands import Ending
 
-SHOW_SECONDS = 0.1
-"""How often what has come is shown."""
-SHOWN_BYTES = 8_000
-DRAFT_BYTES = 200_000
-"""So much of the output goes to the disk twice a second, in case that loom is killed: its beginning and its end."""
-
-STOPPED = "[stopped: it may have taken effect]"
 NOT_RUN = "[stopped before it ran]"
 NOT_SAVED = "[not run: it could not be saved first]"
-CUT_OFF = "[cut off: loom was ended while it ran, and may have ended it before it was done]"
 
 
 class PersonCommand:
@@ -58,11 +50,17 @@ class PersonCommand:
         self._count = count
         self._listener = listener
         self._call_id = f"person-{uuid4().hex}"
-        self._output = _Output(settings.shell_output_limit, self._heard)
+        self._output = LiveOutput(
+            settings.shell_output_limit,
+            self._call_id,
+            PERSON_COMMAND,
+            f"output/{self._call_id}",
+            self._listener,
+            self._heard,
+        )
         self._exchange = 0
         self._program: asyncio.Task[Any] | None = None
         self._stopped = False
-        self._show: asyncio.TimerHandle | None = None
 
     def stop(self) -> None:
         """End it, and everything that it started; what it wrote is kept."""
@@ -120,10 +118,11 @@ class PersonCommand:
             await asyncio.wait([self._program])
             raise
         finally:
-            self._shown()
+            self._output.show()
         if self._program.cancelled():
-            words = "\n".join(text for text in (self._output.text().rstrip("\n"), STOPPED) if text)
-            return self._result(words, {"command": self.command}, "interrupted"), Outcome.INTERRUPTED
+            return self._result(
+                self._output.with_note(STOPPED), {"command": self.command}, "interrupted"
+            ), Outcome.INTERRUPTED
         if isinstance(error := self._program.exception(), ToolFailure):
             return self._result(str(error), {}, "failed"), Outcome.COMPLETE
         done = self._program.result()
@@ -132,40 +131,6 @@ class PersonCommand:
     def _heard(self) -> None:
         """More output has come."""
         self._recorder.draft(self._exchange, self._draft)
-        if self._show is None:
-            self._show = asyncio.get_running_loop().call_later(SHOW_SECONDS, self._shown)
-
-    def _shown(self) -> None:
-        if self._show is not None:
-            self._show.cancel()
-            self._show = None
-            self._listener(CommandOutput(self._call_id, self._output.end(SHOWN_BYTES)))
 
     async def _draft(self) -> Sequence[NewTurn]:
-        text = storable("\n".join(part for part in (self._output.brief.text().rstrip("\n"), CUT_OFF) if part))
-        row = NewTurn(
-            role="tool",
-            kind=TurnKind.TOOL_RESULT,
-            content=text,
-            tool_call_id=self._call_id,
-            tool_name=PERSON_COMMAND,
-            # 10 to 20 ms for all of it, twice a second: no key press waits for that.
-            token_count=await asyncio.to_thread(self._count, text),
-            append_key=f"output/{self._call_id}",
-        )
-        return (row,)
-
-
-class _Output(Capture):
-    """The output, and in brief what of it goes into the draft; says when there is more."""
-
-    def __init__(self, limit: int, heard: Callable[[], None]) -> None:
-        super().__init__(limit)
-        self.brief = Capture(min(limit, DRAFT_BYTES))
-        self._heard = heard
-
-    def take(self, data: bytes) -> bool:
-        self.brief.take(data)
-        super().take(data)
-        self._heard()
-        return True
+        return (await self._output.cut_off(self._count),)

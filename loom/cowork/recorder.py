@@ -13,7 +13,9 @@ from loom.cowork.events import Listener, SaveFailed, TurnStored
 from loom.errors import LoomError
 
 DRAFT_SECONDS = 0.5
-"""How often the streamed part of an answer goes to disk."""
+"""How often the streamed part of an answer, or the output of a command, goes to disk."""
+DRAFT_RATE = 400_000
+"""Characters of it a second, on average: a draft of more than 200,000 is saved more rarely, one of 2 MB every 5 s."""
 
 
 class NotSaved(LoomError):
@@ -31,6 +33,7 @@ class Recorder:
         self._flush: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
         self._draft: tuple[int, Callable[[], Awaitable[Sequence[NewTurn]]]] | None = None
+        self._pause = DRAFT_SECONDS
         self._order = asyncio.Lock()
         self.session_id: str | None = None
         self.unsaved: list[NewTurn] = []
@@ -131,10 +134,10 @@ class Recorder:
             await asyncio.to_thread(self._spool.drop, self.session_id)
 
     def draft(self, exchange: int, streamed: Callable[[], Awaitable[Sequence[NewTurn]]]) -> None:
-        """Note that more of the answer has streamed; what `streamed` gives goes to disk within DRAFT_SECONDS."""
+        """Note that more has come; what `streamed` gives goes to disk in DRAFT_SECONDS, or when DRAFT_RATE allows."""
         self._draft = (exchange, streamed)
         if self._flush is None:
-            self._flush = asyncio.get_running_loop().call_later(DRAFT_SECONDS, self._start_flush)
+            self._flush = asyncio.get_running_loop().call_later(self._pause, self._start_flush)
 
     def _start_flush(self) -> None:
         self._flush = None
@@ -151,7 +154,9 @@ class Recorder:
     async def _save_streamed(
         self, session_id: str, exchange: int, streamed: Callable[[], Awaitable[Sequence[NewTurn]]]
     ) -> None:
-        await self._save(Draft(session_id=session_id, exchange=exchange, turns=tuple(await streamed())))
+        turns = tuple(await streamed())
+        self._pause = max(DRAFT_SECONDS, sum(len(turn.content or "") for turn in turns) / DRAFT_RATE)
+        await self._save(Draft(session_id=session_id, exchange=exchange, turns=turns))
 
     async def _save(self, draft: Draft) -> None:
         try:
@@ -170,6 +175,7 @@ class Recorder:
     async def settle_draft(self) -> None:
         """Stop saving drafts and wait for the one on its way, so that none lands behind the answer it became."""
         self._draft = None
+        self._pause = DRAFT_SECONDS
         if self._flush is not None:
             self._flush.cancel()
             self._flush = None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 from uuid import uuid4
 
-from pydantic_ai.capabilities import AbstractCapability, on_event
+from pydantic_ai.capabilities import AbstractCapability, WrapToolExecuteHandler, on_event
 from pydantic_ai.messages import (
     FunctionToolCallEvent,
     FunctionToolResultEvent,
@@ -21,15 +23,16 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models import ModelRequestContext
-from pydantic_ai.tools import RunContext
+from pydantic_ai.tools import RunContext, ToolDefinition
 
 from loom.archive import NewTurn, Turn
 from loom.archive.records import TurnKind, TurnStatus
 from loom.context.messages import turns_from_request, turns_from_response
 from loom.context.window import Window
 from loom.cowork.events import Listener, Notice, ToolFinished, ToolRunning, ToolStarted
+from loom.cowork.in_progress import InProgress
+from loom.cowork.live_output import STOPPED
 from loom.cowork.recorder import NotSaved, Recorder
-from loom.cowork.streaming import StreamedAnswer
 from loom.models.endings import cut_short
 
 
@@ -43,7 +46,7 @@ class WriteThrough(AbstractCapability[None]):
         listener: Listener,
         window: Window,
         count: Callable[[str], int],
-        answer: StreamedAnswer,
+        progress: InProgress,
         measure: Callable[[], None],
     ) -> None:
         super().__init__()
@@ -51,7 +54,7 @@ class WriteThrough(AbstractCapability[None]):
         self._listener = listener
         self._window = window
         self._count = count
-        self._answer = answer
+        self._progress = progress
         self._measure = measure
         self._stored_messages = 1  # the run begins with the prompt, which is stored already
         self._calls: dict[str, Turn] = {}
@@ -101,7 +104,7 @@ class WriteThrough(AbstractCapability[None]):
         await self._recorder.settle_draft()
         turns = turns_from_response(response, self._count, status=status)
         # From here on the turns are stored or kept; before, the streamed words are all that there is.
-        self._answer.clear()
+        self._progress.answer.clear()
         stored = await self._store(turns)
         for turn in stored:
             for call in turn.tool_calls or ():
@@ -118,18 +121,39 @@ class WriteThrough(AbstractCapability[None]):
             ToolStarted(call.tool_call_id, call.tool_name, call.args_as_dict(), turn.turn_number if turn else 0)
         )
 
+    async def wrap_tool_execute(
+        self,
+        ctx: RunContext[None],
+        *,
+        call: ToolCallPart,
+        tool_def: ToolDefinition,
+        args: dict[str, Any],
+        handler: WrapToolExecuteHandler,
+    ) -> Any:
+        turn = self._calls.get(call.tool_call_id)
+        with self._progress.watching(call.tool_call_id, call.tool_name, turn.turn_number if turn else 0):
+            return await handler(args)
+
     @on_event(FunctionToolResultEvent)
     async def _returned(self, ctx: RunContext[None], event: FunctionToolResultEvent) -> None:
         await self._store_result(event.part)
 
     async def _store_result(self, part: object) -> None:
-        if not isinstance(part, ToolReturnPart) or part.tool_call_id in self._answered:
-            return
-        self._answered.add(part.tool_call_id)
-        for turn in await self._store(turns_from_request(ModelRequest(parts=[part]), self._count)):
-            self._finished(part.tool_call_id, turn)
+        if isinstance(part, ToolReturnPart) and part.tool_call_id not in self._answered:
+            (result,) = turns_from_request(ModelRequest(parts=[part]), self._count)
+            await self._answer(part.tool_call_id, result)
 
-    def _finished(self, call_id: str, turn: Turn) -> None:
+    async def _answer(self, call_id: str, result: NewTurn) -> None:
+        """Store the result of a call, in place of what the draft has of it."""
+        output = self._progress.output_of(call_id)
+        if output is not None:
+            await self._recorder.settle_draft()
+            # Should loom be killed before the draft is gone, the same key says that its end is known.
+            result = replace(result, append_key=output.key)
+        self._answered.add(call_id)
+        (turn,) = await self._store([result])
+        if output is not None:
+            await self._progress.forget(call_id)
         began = self._started_at.get(call_id, time.monotonic())
         self._listener(ToolFinished(call_id, turn, round((time.monotonic() - began) * 1000)))
 
@@ -145,6 +169,7 @@ class WriteThrough(AbstractCapability[None]):
                 failed = error  # kept by the recorder, like everything that follows
         if failed is not None:
             raise failed
+        await self._progress.forget_all()
 
     def _left(self, messages: Sequence[ModelMessage]) -> Iterator[Callable[[], Awaitable[object]]]:
         for part in _since_last_response(messages):
@@ -153,8 +178,8 @@ class WriteThrough(AbstractCapability[None]):
         last = messages[-1] if messages else None
         if isinstance(last, ModelResponse) and last.state == "interrupted" and not self._holds(last):
             yield partial(self.store_response, last, TurnStatus.INTERRUPTED)
-        elif streamed := self._answer.turns():
-            self._answer.clear()
+        elif streamed := self._progress.answer.turns():
+            self._progress.answer.clear()
             yield partial(self._store, streamed)
         for call_id, turn in list(self._calls.items()):
             if call_id not in self._answered:
@@ -168,6 +193,8 @@ class WriteThrough(AbstractCapability[None]):
         call = next(c for c in turn.tool_calls or () if c["id"] == call_id)
         ran = call_id in self._started_at
         words = "Interrupted while it ran: it may have taken effect." if ran else "Interrupted before it ran."
+        if (output := self._progress.output_of(call_id)) is not None:
+            words = output.with_note(STOPPED)
         result = NewTurn(
             role="tool",
             kind=TurnKind.TOOL_RESULT,
@@ -175,11 +202,10 @@ class WriteThrough(AbstractCapability[None]):
             content=words,
             tool_call_id=call_id,
             tool_name=call["name"],
-            token_count=self._count(words),
+            # 0.1 s for the longest output: no key press waits for that.
+            token_count=await asyncio.to_thread(self._count, words),
         )
-        self._answered.add(call_id)
-        for stored in await self._store([result]):
-            self._finished(call_id, stored)
+        await self._answer(call_id, result)
 
     async def _store(self, turns: Sequence[NewTurn]) -> list[Turn]:
         stored = await self._recorder.store(turns)

@@ -17,6 +17,7 @@ from loom.tools.outcome import Preview, ToolFailure, ToolOutcome
 from loom.tools.paths import Workspace, in_words
 from loom.tools.process import Ended, run_program
 from loom.tools.shell import facts_of, told
+from loom.tools.watching import capture_of_call
 
 _ASKED_TOGETHER = frozenset(
     {
@@ -59,7 +60,8 @@ class Git:
         before = await self._head() if parse_git(words).sub in _MAKES_COMMITS else None
         environment = environment_for_commands(os.environ)
         environment = {name: value for name, value in environment.items() if name not in _POINTERS}
-        capture, ended = await self._run(["git", *words], environment)
+        capture = capture_of_call(self._limit)
+        ended = await self._run(["git", *words], environment, capture)
         facts = facts_of(_as_typed(words), capture, ended)
         if ended.exit_code == 0 and parse_git(words).sub in _MAKES_COMMITS:
             facts |= await self._commit_made(before)
@@ -87,41 +89,48 @@ class Git:
     async def _read(self, words: Sequence[str]) -> ToolOutcome:
         if not await self._in_repository():
             raise ToolFailure("The workspace is not in a git repository.", "`git init` makes one.")
-        capture, ended = await self._run_reading(words)
+        capture = capture_of_call(self._limit)
+        ended = await self._run_reading(words, capture)
         content = told(capture, ended, self._seconds, always=False)
         return ToolOutcome(content, facts_of(_as_typed(words), capture, ended))
 
     async def _in_repository(self) -> bool:
-        _, ended = await self._run_reading(["rev-parse", "--git-dir"])
+        _, ended = await self._asked(["rev-parse", "--git-dir"])
         return ended.exit_code == 0
 
     async def _obeys_repository(self) -> bool:
         """Whether the repository's own configuration names what would run or be read in a reading call."""
-        capture, ended = await self._run_reading(["config", "--show-scope", "--name-only", "--get-regexp", _TELLING])
+        said, ended = await self._asked(["config", "--show-scope", "--name-only", "--get-regexp", _TELLING])
         if ended.exit_code == 1:
             return False
-        scopes = {line.split("\t")[0] for line in capture.text().splitlines()}
+        scopes = {line.split("\t")[0] for line in said.splitlines()}
         return ended.exit_code != 0 or bool(scopes & {"local", "worktree"})
 
     async def _head(self) -> str:
-        capture, ended = await self._run_reading(["rev-parse", "--verify", "--quiet", "HEAD"])
-        return capture.text().strip() if ended.exit_code == 0 else ""
+        said, ended = await self._asked(["rev-parse", "--verify", "--quiet", "HEAD"])
+        return said.strip() if ended.exit_code == 0 else ""
 
     async def _commit_made(self, before: str | None) -> dict[str, str]:
         head = await self._head()
         if not head or head == before:
             return {}
-        capture, ended = await self._run_reading(["log", "-1", "--format=%s", head])
-        subject = capture.text().strip() if ended.exit_code == 0 else ""
+        said, ended = await self._asked(["log", "-1", "--format=%s", head])
+        subject = said.strip() if ended.exit_code == 0 else ""
         return {"commit": head, "subject": subject}
 
-    async def _run_reading(self, words: Sequence[str]) -> tuple[Capture, Ended]:
-        return await self._run(reading_command(words), reading_environment(environment_for_commands(os.environ)))
-
-    async def _run(self, command: Sequence[str], environment: Mapping[str, str]) -> tuple[Capture, Ended]:
+    async def _asked(self, words: Sequence[str]) -> tuple[str, Ended]:
+        """What git answers to a question of our own, which nobody watches."""
         capture = Capture(self._limit)
+        ended = await self._run_reading(words, capture)
+        return capture.text(), ended
+
+    async def _run_reading(self, words: Sequence[str], capture: Capture) -> Ended:
+        environment = reading_environment(environment_for_commands(os.environ))
+        return await self._run(reading_command(words), environment, capture)
+
+    async def _run(self, command: Sequence[str], environment: Mapping[str, str], capture: Capture) -> Ended:
         try:
-            ended = await run_program(
+            return await run_program(
                 command,
                 folder=self._workspace.root,
                 environment=environment,
@@ -133,7 +142,6 @@ class Git:
                 raise ToolFailure("git is not installed here.", "Do without it.") from error
             started = ToolFailure(f"git cannot be started: {in_words(error)}.")
             raise self._workspace.gone() or started from error
-        return capture, ended
 
 
 def _checked(args: Sequence[str]) -> list[str]:

@@ -16,6 +16,7 @@ from loom.tools.offloop import in_thread
 from loom.tools.outcome import Preview, ToolFailure, ToolOutcome
 from loom.tools.paths import Workspace, in_words
 from loom.tools.process import Ended, run_program
+from loom.tools.watching import capture_of_call
 
 MAX_SECONDS = 86_400
 
@@ -34,7 +35,7 @@ class Shell:
             command: The command line.
             timeout_seconds: Seconds it may take; 0 is the usual time.
         """
-        return await self.run(command, timeout_seconds, Capture(self._limit))
+        return await self.run(command, timeout_seconds, capture_of_call(self._limit))
 
     async def run(self, command: str, seconds: int, capture: Capture) -> ToolOutcome:
         """Run it for at most `seconds` (0: the usual time), its output into `capture` as it comes.

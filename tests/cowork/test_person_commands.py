@@ -25,7 +25,8 @@ from loom.cowork.events import (
     ToolFinished,
     ToolRunning,
 )
-from loom.cowork.person_command import CUT_OFF, PersonCommand
+from loom.cowork.live_output import CUT_OFF
+from loom.cowork.person_command import PersonCommand
 from loom.cowork.recorder import Recorder
 from loom.cowork.session import CoworkSession
 from loom.cowork.workbench import Workbench

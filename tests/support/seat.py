@@ -15,9 +15,10 @@ from loom.config import Settings
 from loom.locations import Locations
 from loom.tui.app import LoomApp
 from loom.tui.screens.chat import ChatScreen
+from loom.tui.widgets.card_title import CardState
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.session_list import SessionList
-from loom.tui.widgets.tool_card import CardState, ToolCard
+from loom.tui.widgets.tool_card import ToolCard
 from tests.support.clock import Clock
 
 PATIENCE = 60.0

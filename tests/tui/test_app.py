@@ -15,12 +15,12 @@ from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.choose_model import ChooseModelScreen, ModelList
 from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.widgets.approval import Approval
+from loom.tui.widgets.card_title import CardState
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.line import ErrorBlock
 from loom.tui.widgets.message import AssistantMessage, UserMessage
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.status import StatusLine
-from loom.tui.widgets.tool_card import CardState
 from tests.support.seat import seated
 
 

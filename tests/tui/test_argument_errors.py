@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from loom.locations import Locations
 from loom.tui.argument_errors import argument_errors
 from loom.tui.screens.whole import WholeTextScreen
+from loom.tui.widgets.card_title import CardState
 from loom.tui.widgets.text_view import TextView
-from loom.tui.widgets.tool_card import CardState, ToolCard
+from loom.tui.widgets.tool_card import ToolCard
 from tests.support.provider import Call, Reply, Request, ScriptedProvider, Text
 from tests.support.seat import seated
 

@@ -35,8 +35,10 @@ from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.tools.outcome import Preview
 from loom.tui.passing import Passing
+from loom.tui.widgets.card_title import CardTitle
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.said_line import SaidLine
+from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.tool_card import ToolCard
 from tests.support.clock import Clock
 from tests.support.turns import call_turn, person_command, result_turn, session_record, turn
@@ -168,6 +170,35 @@ RUNNING: tuple[Event, ...] = (
 def test_running(snap_compare: Compare, app: ChatApp) -> None:
     app.service.waiting = ("and then commit it",)
     assert snap_compare(app, terminal_size=(100, 40), run_before=told(*RUNNING))
+
+
+PYTEST = "\n".join(f"tests/test_login.py::test_{n} PASSED [{n:3}%]" for n in range(70, 84))
+CUT = "test_login.py::test_7 PASSED\n[cut off: loom was ended while it ran, and may have ended it before it was done]"
+
+
+@pytest.mark.parametrize("size", [(100, 40), (60, 24)], ids=["wide", "narrow"])
+def test_command_of_the_model(snap_compare: Compare, size: tuple[int, int]) -> None:
+    interrupted = [
+        call_turn(5, "c0", "shell_execute", {"command": "pytest -v tests/test_login.py"}),
+        result_turn(6, "c0", "shell_execute", CUT, status=TurnStatus.INTERRUPTED),
+    ]
+    app = ChatApp(turns=[*HISTORY[:1], *interrupted], session=session_record())
+    events = (
+        ExchangeStarted(2),
+        TurnStored(turn(7, "user", "Run them again.", exchange=2)),
+        ToolStarted("c4", "shell_execute", {"command": "pytest -v tests/test_login.py"}, 8),
+        ToolRunning("c4"),
+        CommandOutput("c4", f"{PYTEST}\n…␍collecting 12 items"),
+    )
+
+    async def for_a_while(pilot: Pilot[Any]) -> None:
+        await told(*events)(pilot)
+        app.clock.advance(83)
+        app.chat.query(CardTitle).last().refresh()
+        app.chat.query_one(StatusLine).refresh()
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=size, run_before=for_a_while)
 
 
 COMMAND = ApprovalAsked(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from loom.cowork.events import Event, Notice, TextDelta, ThinkingDelta
+from loom.cowork.events import CommandOutput, Event, Notice, TextDelta, ThinkingDelta
 from loom.tui.screens.event_feed import EventFeed, merged
 
 
@@ -19,6 +19,16 @@ def test_neighbouring_deltas_are_one() -> None:
         TextDelta("e"),
     ]
     assert merged(events) == [TextDelta("ab"), ThinkingDelta("cd"), notice, TextDelta("e")]
+
+
+def test_of_neighbouring_ends_of_an_output_the_last_is_drawn() -> None:
+    events: list[Event] = [
+        CommandOutput("a", "1"),
+        CommandOutput("a", "1\n2"),
+        CommandOutput("b", "x"),
+        CommandOutput("a", "1\n2\n3"),
+    ]
+    assert merged(events) == events[1:]
 
 
 async def test_a_fault_is_reported_and_the_rest_is_drawn() -> None:

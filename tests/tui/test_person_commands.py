@@ -10,11 +10,11 @@ from loom.archive.records import TurnStatus
 from loom.config import Settings
 from loom.locations import Locations
 from loom.tui.screens.archive import ArchiveScreen
+from loom.tui.widgets.card_title import CardState
 from loom.tui.widgets.command_card import CommandCard
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.hit_list import HitList
 from loom.tui.widgets.queue import QueuedMessages
-from loom.tui.widgets.tool_card import CardState
 from tests.support.seat import Seat, seated
 
 

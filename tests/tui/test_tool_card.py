@@ -5,8 +5,9 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 
 from loom.archive.records import TurnStatus
+from loom.tui.widgets.card_title import CardState, duration_text
 from loom.tui.widgets.fold import WholeText
-from loom.tui.widgets.tool_card import CardState, ToolCard, duration_text, facts_line
+from loom.tui.widgets.tool_card import ToolCard, facts_line
 from tests.support.turns import result_turn
 
 

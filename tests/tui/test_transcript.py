@@ -8,18 +8,21 @@ from textual.widgets import Static
 
 from loom.archive.records import Turn, TurnKind, TurnStatus
 from loom.cowork.events import ToolFinished, ToolStarted
+from loom.tui.widgets.card_title import CardState
 from loom.tui.widgets.fold import Thinking
 from loom.tui.widgets.markdown import SafeMarkdown
 from loom.tui.widgets.message import AssistantMessage, MoreText, UserMessage
-from loom.tui.widgets.tool_card import CardState, ToolCard
+from loom.tui.widgets.tool_card import ToolCard
 from loom.tui.widgets.transcript import MOST_BLOCKS, Transcript, block_turn
+from tests.support.clock import Clock
 from tests.support.turns import call_turn, result_turn, turn
 
 
 class Host(App[None]):
     def __init__(self) -> None:
         super().__init__()
-        self.transcript = Transcript()
+        self.clock = Clock()
+        self.transcript = Transcript(clock=self.clock)
         self.older: list[int] = []
         self.newer: list[int] = []
 
@@ -90,14 +93,16 @@ async def test_a_call_that_never_ended_is_shown_as_interrupted() -> None:
 async def test_streamed_text_becomes_the_stored_turn() -> None:
     app = Host()
     async with app.run_test() as pilot:
-        await app.transcript.add_thinking("let me ", 10.0)
-        await app.transcript.add_thinking("think", 11.0)
-        await app.transcript.add_turn(turn(2, "assistant", "let me think", TurnKind.THINKING), 13.4)
+        await app.transcript.add_thinking("let me ")
+        app.clock.advance(1)
+        await app.transcript.add_thinking("think")
+        app.clock.advance(2.4)
+        await app.transcript.add_turn(turn(2, "assistant", "let me think", TurnKind.THINKING))
         await app.transcript.add_text("Hello **wor")
         await app.transcript.add_text("ld**\r")
         await app.transcript.add_text("\nend")
         stored = "Hello **world**\r\nend"
-        await app.transcript.add_turn(turn(3, "assistant", stored), 14.0)
+        await app.transcript.add_turn(turn(3, "assistant", stored))
         await pilot.pause()
         (thinking,) = app.transcript.query(Thinking)
         (answer,) = app.transcript.query(AssistantMessage)
@@ -117,7 +122,7 @@ async def test_a_long_block_streams_without_being_drawn_again_for_every_piece() 
         markdown.append = lambda text: (drawn.append(text), append(text))[1]  # type: ignore[method-assign]
         for at in range(10, len(whole), 20):
             await app.transcript.add_text(whole[at : at + 20])
-        await app.transcript.add_turn(turn(2, "assistant", whole), 0)
+        await app.transcript.add_turn(turn(2, "assistant", whole))
         await pilot.pause()
         assert markdown.source == whole
         assert len(drawn) < 200
@@ -129,7 +134,7 @@ async def test_a_long_block_streams_without_being_drawn_again_for_every_piece() 
 async def test_tool_events_move_one_card_along() -> None:
     app = Host()
     async with app.run_test():
-        await app.transcript.add_turn(call_turn(2, "c", "shell_execute", {"command": "x"}), 0)
+        await app.transcript.add_turn(call_turn(2, "c", "shell_execute", {"command": "x"}))
         (card,) = app.transcript.query(ToolCard)
         assert card.state is CardState.WAITING
         await app.transcript.tool_started(ToolStarted("c", "shell_execute", {"command": "x"}, 2))
@@ -142,7 +147,7 @@ async def test_tool_events_move_one_card_along() -> None:
         assert card.state is CardState.RUNNING
         result = result_turn(3, "c", "shell_execute", "no", status=TurnStatus.DENIED)
         await app.transcript.tool_finished(ToolFinished("c", result, 5))
-        await app.transcript.add_turn(result, 0)
+        await app.transcript.add_turn(result)
         assert card.state is CardState.DENIED
         assert len(app.transcript.query(ToolCard)) == 1
 
@@ -163,7 +168,7 @@ async def test_the_number_of_blocks_stays_bounded_while_it_grows() -> None:
         await app.transcript.show_page(talk(1, MOST_BLOCKS - 5), has_older=False)
         await pilot.pause()
         for new in talk(MOST_BLOCKS - 4, MOST_BLOCKS + 20):
-            await app.transcript.add_turn(new, 0)
+            await app.transcript.add_turn(new)
             await pilot.pause()
         assert len(app.transcript.children) <= MOST_BLOCKS
         assert app.transcript.has_older

@@ -64,7 +64,7 @@ class ChatScreen(PagedScreen):
 
     def __init__(self, workspace: Path, *, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(workspace, clock=clock)
-        drawing = EventDrawing(self, clock)
+        drawing = EventDrawing(self)
         self._feed = EventFeed(drawing.draw, drawing.failed)
         self._paths: list[str] | None = None
         self._paths_at = 0.0
@@ -75,7 +75,7 @@ class ChatScreen(PagedScreen):
         popup: CompletionPopup[Command | PathEntry] = CompletionPopup(id="completion")
         yield StatusLine(clock=self._clock, id="status")
         with Horizontal(id="middle"):
-            yield Transcript(id="transcript")
+            yield Transcript(clock=self._clock, id="transcript")
             yield StatePanel(id="state")
         yield SaidLine()
         yield NoticeBar(id="notice")

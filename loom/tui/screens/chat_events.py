@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from loom.cowork import events as ev
 from loom.tui.passing import Severity
 from loom.tui.screens.chat_pages import PagedScreen
@@ -28,9 +26,8 @@ TAKEN_WORDS = (
 class EventDrawing:
     """Draws one event after the other on a screen."""
 
-    def __init__(self, screen: PagedScreen, clock: Callable[[], float]) -> None:
+    def __init__(self, screen: PagedScreen) -> None:
         self._screen = screen
-        self._clock = clock
 
     async def draw(self, event: ev.Event) -> None:
         screen = self._screen
@@ -40,7 +37,7 @@ class EventDrawing:
             return  # the person reads far up; what is newer is loaded on the way down
         if transcript.newer_dropped and isinstance(event, ev.TurnStored | ev.ToolStarted):
             await screen.show_newest()
-        if await transcript.draw(event, self._clock()):
+        if await transcript.draw(event):
             return
         match event:
             case ev.ApprovalAsked():

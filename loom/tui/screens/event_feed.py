@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from time import monotonic
 
-from loom.cowork.events import Event, TextDelta, ThinkingDelta
+from loom.cowork.events import CommandOutput, Event, TextDelta, ThinkingDelta
 
 FRAME_SECONDS = 0.05
 """Streamed text is drawn at most twenty times a second; a widget update for every token would stall the stream."""
 
 
 def merged(events: Iterable[Event]) -> list[Event]:
-    """The same events with neighbouring deltas joined."""
+    """The same events with neighbouring deltas joined; of neighbouring ends of an output, the last."""
     result: list[Event] = []
     for event in events:
         last = result[-1] if result else None
@@ -21,6 +21,8 @@ def merged(events: Iterable[Event]) -> list[Event]:
             result[-1] = TextDelta(last.text + event.text)
         elif isinstance(event, ThinkingDelta) and isinstance(last, ThinkingDelta):
             result[-1] = ThinkingDelta(last.text + event.text)
+        elif isinstance(event, CommandOutput) and isinstance(last, CommandOutput) and event.call_id == last.call_id:
+            result[-1] = event
         else:
             result.append(event)
     return result
@@ -59,6 +61,6 @@ class EventFeed:
                     await self._failed(error)
             for _ in batch:
                 self._events.task_done()
-            if isinstance(batch[-1], TextDelta | ThinkingDelta):
+            if isinstance(batch[-1], TextDelta | ThinkingDelta | CommandOutput):
                 # A long code block takes longer to draw: leave the loop as much time for everything else.
                 await asyncio.sleep(max(FRAME_SECONDS, monotonic() - began))

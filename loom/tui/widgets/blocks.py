@@ -9,12 +9,13 @@ from textual.widget import Widget
 from loom.archive.records import Turn, TurnKind
 from loom.context.edges import left_turns, summed_up
 from loom.text import plural
+from loom.tui.widgets.card_title import CardState
 from loom.tui.widgets.command_card import CommandCard
 from loom.tui.widgets.fold import Fold, Thinking
 from loom.tui.widgets.line import ReceiptLine
 from loom.tui.widgets.message import AssistantMessage, UserMessage
 from loom.tui.widgets.receipt import Receipt
-from loom.tui.widgets.tool_card import CardState, ToolCard
+from loom.tui.widgets.tool_card import ToolCard
 
 Block = Widget
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from loom.archive.records import PERSON_COMMAND, Turn
-from loom.text import show_block
+from loom.text import show_block, without_overwritten
 from loom.tui.widgets.tool_card import ToolCard
 
 SHOWN_LINES = 12
@@ -26,7 +26,6 @@ class CommandCard(ToolCard):
     def __init__(self, call_id: str, command: str, turn_number: int | None = None) -> None:
         super().__init__(call_id, PERSON_COMMAND, {"command": command}, turn_number)
         self._title.tool_name = "$"
-        self._end = ""
 
     def write(self, end: str) -> None:
         """The output ends like this now."""
@@ -37,9 +36,12 @@ class CommandCard(ToolCard):
         self._end = result.content or ""
         super().finish(result, duration_ms)
 
+    def _ending(self) -> str:
+        return ""  # it shows more of it itself, and goes on to when it has ended
+
     def _folded(self) -> Content:
         """The last lines of the output."""
-        text = self._end.rstrip("\n")
+        text = without_overwritten(self._end).rstrip("\n")
         tail = text[-SHOWN_CHARS:]
         lines = tail.split("\n")[-SHOWN_LINES:]
         shown = "\n".join(lines)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from enum import StrEnum
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -12,18 +11,18 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Click
-from textual.widget import Widget
 from textual.widgets import Static
 
 from loom.archive.records import Turn, TurnStatus
-from loom.text import plural, show_block, show_line
+from loom.text import plural, show_block, show_line, without_overwritten
 from loom.tui.argument_errors import argument_errors
 from loom.tui.call_text import argument_line, arguments_text
 from loom.tui.keys import bindings
 from loom.tui.recall_words import RECALL_TOOL, recall_words
+from loom.tui.widgets.card_title import CardState, CardTitle, duration_text
 from loom.tui.widgets.diff import diff_content
 from loom.tui.widgets.fold import WholeText
-from loom.tui.widgets.line import split_line, turn_label
+from loom.tui.widgets.output_tail import OutputTail
 from loom.tui.widgets.pinnable import Pinnable
 
 PREVIEW_LINES = 12
@@ -32,26 +31,6 @@ OPEN_LINES = 60
 OPEN_CHARS = 8_000
 """What an opened card shows; the whole is one key away."""
 
-
-class CardState(StrEnum):
-    WAITING = "waiting"
-    ASKING = "asking"
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-    DENIED = "denied"
-    INTERRUPTED = "interrupted"
-
-
-_SIGNS: dict[CardState, tuple[str, str]] = {
-    CardState.WAITING: ("○", "$foreground-muted"),
-    CardState.ASKING: ("?", "$text-warning bold"),
-    CardState.RUNNING: ("◐", "$text-primary"),
-    CardState.DONE: ("✓", "$text-success"),
-    CardState.FAILED: ("✗", "$text-error"),
-    CardState.DENIED: ("⊘", "$text-warning"),
-    CardState.INTERRUPTED: ("■", "$text-warning"),
-}
 _ENDED = {
     TurnStatus.COMPLETE: CardState.DONE,
     TurnStatus.PARTIAL: CardState.DONE,
@@ -59,16 +38,6 @@ _ENDED = {
     TurnStatus.FAILED: CardState.FAILED,
     TurnStatus.DENIED: CardState.DENIED,
 }
-
-
-def duration_text(milliseconds: int) -> str:
-    """`0.2 s`, `12 s`, `3 min 04 s`."""
-    seconds = milliseconds / 1000
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    return f"{int(seconds // 60)} min {int(seconds % 60):02} s"
 
 
 def facts_line(facts: Mapping[str, Any]) -> str:
@@ -89,38 +58,9 @@ def facts_line(facts: Mapping[str, Any]) -> str:
     return show_line(" · ".join(words), 60)
 
 
-class CardTitle(Widget):
-    """The card's one line."""
-
-    DEFAULT_CSS = "CardTitle { height: 1; width: 1fr; }"
-
-    def __init__(self, name: str, arguments: Mapping[str, Any] | str, turn_number: int | None) -> None:
-        super().__init__()
-        self.tool_name = show_line(name, 60)
-        self.arguments = argument_line(arguments)
-        self.turn_number = turn_number
-        self.state = CardState.WAITING
-        self.pinned = False
-        self.outcome = ""
-        self.unhappy = False
-        """The call ran, but what it ran failed (a command that exited with 1)."""
-
-    def render(self) -> Content:
-        sign, style = ("!", "$text-warning bold") if self.unhappy else _SIGNS[self.state]
-        left = Content.assemble(
-            (f"{sign} ", style), (self.tool_name, "bold"), " ", (self.arguments, "$foreground-muted")
-        )
-        # A finished call says so with its sign alone; the words are for what needs attention.
-        word = "" if self.state is CardState.DONE else self.state.value
-        said = " · ".join(part for part in (word, self.outcome) if part)
-        right = Content.assemble((said, style if word or self.unhappy else "$foreground-muted"))
-        if label := turn_label(self.turn_number, pinned=self.pinned):
-            right = Content.assemble(right, (f" {label}".rjust(6), "$foreground-muted"))
-        return split_line(left, right, self.size.width)
-
-
 class ToolCard(Vertical, Pinnable, can_focus=True):
-    """One call. Enter or a click opens its result; `o` shows the whole of it."""
+    """One call. Enter or a click opens its result; `o` shows the whole of it. Of a command that runs, and of what was
+    interrupted, the last lines of the output stand below it."""
 
     DEFAULT_CSS = """
     ToolCard {
@@ -155,6 +95,8 @@ class ToolCard(Vertical, Pinnable, can_focus=True):
         self.opened = False
         self._title = CardTitle(name, arguments, turn_number)
         self._body = Static("", classes="result", markup=False)
+        self._tail = OutputTail()
+        self._end = ""
         if result is not None:
             self.finish(result, None)
 
@@ -174,15 +116,24 @@ class ToolCard(Vertical, Pinnable, can_focus=True):
     def compose(self) -> ComposeResult:
         yield self._title
         yield self._body
+        yield self._tail
 
     def on_mount(self) -> None:
         self._draw()
 
-    def set_state(self, state: CardState) -> None:
+    def set_state(self, state: CardState, ran: Callable[[], float] | None = None) -> None:
+        """How the call stands; `ran` gives the seconds for which it has been running."""
         for each in CardState:
             self.set_class(each is state, f"-{each.value}")
-        self._title.state = state
-        self._title.refresh()
+        self._title.set_state(state, ran)
+
+    def write(self, end: str) -> None:
+        """The output of the command that the call runs ends like this now."""
+        self._end = end
+        if self.opened:
+            self._draw()
+        else:
+            self._tail.show(end)
 
     def set_call(self, name: str, arguments: Mapping[str, Any] | str, turn_number: int) -> None:
         """The call of a result that was drawn before its call was loaded."""
@@ -223,7 +174,7 @@ class ToolCard(Vertical, Pinnable, can_focus=True):
         title = f"{self.tool_name} {argument_line(self.arguments, 100)}"
         diff, verbatim = self._diff(), ""
         if self.result is None:
-            text, verbatim = arguments_text(self.arguments), self._verbatim_arguments()
+            text, verbatim = "\n".join(self._so_far()), self._verbatim_arguments()
         else:
             text = diff or self._said()
             verbatim = "" if diff else self.result.content or ""
@@ -255,15 +206,26 @@ class ToolCard(Vertical, Pinnable, can_focus=True):
         if diff:
             content = diff_content(diff, OPEN_LINES if self.opened else PREVIEW_LINES)
         elif self.opened and self.result is None:
-            content = Content.styled(
-                show_block(arguments_text(self.arguments), max_chars=OPEN_CHARS), "$foreground-muted"
-            )
+            shown = "\n".join(show_block(text, max_chars=OPEN_CHARS) for text in self._so_far())
+            content = Content.styled(shown, "$foreground-muted")
         elif self.opened and self.result is not None:
             content = _result_content(self._said())
         else:
             content = self._folded()
         self._body.update(content)
         self._body.display = bool(content)
+        self._tail.show("" if self.opened else self._ending())
+
+    def _so_far(self) -> list[str]:
+        """What there is of a call without a result: what it was asked, and the last lines of its output."""
+        lines = self._end.rstrip("\n").split("\n")[-OPEN_LINES:]
+        return [text for text in (arguments_text(self.arguments), "\n".join(lines)) if text]
+
+    def _ending(self) -> str:
+        """The output whose last lines stand below the title of a card that is not opened."""
+        if self.result is None:
+            return self._end
+        return without_overwritten(self._said()[-OPEN_CHARS:]) if self.state is CardState.INTERRUPTED else ""
 
     def _folded(self) -> Content:
         """What stands below the title of a card that is not opened."""

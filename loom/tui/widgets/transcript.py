@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from time import monotonic
 
 from textual.containers import VerticalScroll
 from textual.message import Message
@@ -21,13 +22,13 @@ from loom.cowork.events import (
     WindowTrimmed,
 )
 from loom.tui.widgets.blocks import block_of, blocks_for, card_of, settle
-from loom.tui.widgets.command_card import CommandCard
+from loom.tui.widgets.card_title import CardState
 from loom.tui.widgets.fold import Fold, Thinking
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.message import AssistantMessage, TurnBlock
 from loom.tui.widgets.pinnable import Pinnable
 from loom.tui.widgets.receipt import Receipt
-from loom.tui.widgets.tool_card import CardState, ToolCard
+from loom.tui.widgets.tool_card import ToolCard
 
 MOST_BLOCKS = 160
 """Every layout visits every widget: with 400 blocks each streamed piece took 0.6 s, with 100 under 0.1. Beyond this
@@ -62,8 +63,9 @@ class Transcript(VerticalScroll):
             super().__init__()
             self.after = after
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, clock: Callable[[], float] = monotonic, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._clock = clock
         self.has_older = False
         """Whether the archive holds turns older than the oldest one drawn."""
         self.newer_dropped = False
@@ -71,6 +73,7 @@ class Transcript(VerticalScroll):
         self.origin = ""
         """What stands above the first turn; empty is nothing."""
         self._cards: dict[str, ToolCard] = {}
+        self._running_since: dict[str, float] = {}  # calls, and since when
         self._answer: AssistantMessage | None = None
         self._thinking: Thinking | None = None
         self._thinking_began = 0.0
@@ -218,21 +221,21 @@ class Transcript(VerticalScroll):
 
     # --- what happens now ------------------------------------------------------------------------------------
 
-    async def draw(self, event: Event, now: float) -> bool:
-        """Draw an event of the conversation at `now` seconds; False if it is none that stands in the transcript."""
+    async def draw(self, event: Event) -> bool:
+        """Draw an event of the conversation; False if it is none that stands in the transcript."""
         match event:
             case TextDelta(text):
                 await self.add_text(text)
             case ThinkingDelta(text):
-                await self.add_thinking(text, now)
+                await self.add_thinking(text)
             case TurnStored(turn):
-                await self.add_turn(turn, now)
+                await self.add_turn(turn)
             case ToolStarted():
                 await self.tool_started(event)
             case ToolRunning(call_id):
                 self.tool_running(call_id)
             case CommandOutput(call_id, end):
-                if isinstance(card := self._cards.get(call_id), CommandCard):
+                if (card := self._cards.get(call_id)) is not None and card.open_ended:
                     card.write(end)
             case ToolFinished():
                 await self.tool_finished(event)
@@ -242,7 +245,7 @@ class Transcript(VerticalScroll):
                 return False
         return True
 
-    async def add_turn(self, turn: Turn, now: float) -> None:
+    async def add_turn(self, turn: Turn) -> None:
         """A turn was stored: closes what was streamed for it, or draws it."""
         if self._welcome is not None:
             await self._welcome.remove()
@@ -252,7 +255,7 @@ class Transcript(VerticalScroll):
                 await self._answer.finish(turn.content or "", turn.turn_number, turn.status)
                 self._answer = None
             case TurnKind.THINKING if self._thinking is not None:
-                self._thinking.finish(turn.content or "", turn.turn_number, now - self._thinking_began)
+                self._thinking.finish(turn.content or "", turn.turn_number, self._clock() - self._thinking_began)
                 self._thinking = None
             case TurnKind.TOOL_CALL:
                 card = card_of(turn)
@@ -281,10 +284,10 @@ class Transcript(VerticalScroll):
             await self._mount([self._answer])
         await self._answer.append(text)
 
-    async def add_thinking(self, text: str, now: float) -> None:
+    async def add_thinking(self, text: str) -> None:
         if self._thinking is None:
             self._thinking = Thinking(running=True)
-            self._thinking_began = now
+            self._thinking_began = self._clock()
             await self._mount([self._thinking])
         self._thinking.append(text)
 
@@ -296,9 +299,13 @@ class Transcript(VerticalScroll):
 
     def tool_running(self, call_id: str) -> None:
         """The call was let through."""
-        card = self._cards.get(call_id)
-        if card is not None and card.open_ended:
-            card.set_state(CardState.RUNNING)
+        self._running_since[call_id] = self._clock()
+        if (card := self._cards.get(call_id)) is not None:
+            self._show_running(card)
+
+    def _show_running(self, card: ToolCard) -> None:
+        if card.open_ended and (began := self._running_since.get(card.call_id)) is not None:
+            card.set_state(CardState.RUNNING, lambda: self._clock() - began)
 
     def tool_asking(self, call_id: str, *, asking: bool) -> None:
         """The call waits for a person, or no longer does: then it waits for the answers about the others."""
@@ -307,6 +314,7 @@ class Transcript(VerticalScroll):
             card.set_state(CardState.ASKING if asking else CardState.WAITING)
 
     async def tool_finished(self, event: ToolFinished) -> None:
+        self._running_since.pop(event.call_id, None)
         card = self._cards.get(event.call_id)
         if card is None:
             card = ToolCard(event.call_id, event.turn.tool_name or "tool", {}, event.turn.turn_number)
@@ -337,6 +345,7 @@ class Transcript(VerticalScroll):
     async def end_exchange(self, *, complete: bool) -> None:
         """Nothing runs any more: what is still open was interrupted."""
         settle([card for card in self._cards.values() if card.open_ended])
+        self._running_since.clear()
         if self._answer is not None:
             await self._answer.settle()
             if not complete:
@@ -362,6 +371,7 @@ class Transcript(VerticalScroll):
         for block in blocks:
             if isinstance(block, ToolCard):
                 self._cards[block.call_id] = block
+                self._show_running(block)
         self._mark_pins(blocks)
         if blocks:
             await self.mount_all(blocks, before=before)
