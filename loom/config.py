@@ -20,6 +20,9 @@ class ConfigError(LoomError):
     """A setting that cannot be used."""
 
 
+OFFLINE = "offline"
+"""The name of the model that needs no key and no server, in the settings and wherever a model is named."""
+
 MOST = 1_000_000_000
 """No whole number in the settings means anything beyond this."""
 

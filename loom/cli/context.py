@@ -12,7 +12,6 @@ from dataclasses import asdict
 from loom.archive import RequestLine, Session
 from loom.cli.output import write_line
 from loom.cli.reading import opened
-from loom.cli.times import local_time
 from loom.cli.workspace import find_workspace
 from loom.context.compare import Comparison, compare
 from loom.context.course import cache_shares, course, sparkline
@@ -22,6 +21,7 @@ from loom.cowork.past_requests import PastRequests, find_request
 from loom.errors import LoomError
 from loom.locations import find_locations
 from loom.text import show, show_line
+from loom.times import local_time
 
 NEWEST = 20
 """Requests listed."""

@@ -186,7 +186,8 @@ def _add_export(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "export",
         help="write a session to a file",
-        description="Write every turn of a session to FILE, which only you can read. Times are UTC.",
+        description="Write every turn of a session to FILE, which only you can read. Times carry their offset "
+        "from UTC; JSON has them as the archive does, in UTC.",
     )
     _session(parser)
     parser.add_argument("file", metavar="FILE", nargs="?", help="where to (default: standard output)")

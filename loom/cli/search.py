@@ -15,11 +15,11 @@ from loom.archive.records import SearchPage
 from loom.archive.references import named_references
 from loom.cli.output import say, write_line
 from loom.cli.reading import opened
-from loom.cli.times import local_time
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import Locations, find_locations
 from loom.text import plural, show, show_line, storable
+from loom.times import local_time
 
 EXIT_NOTHING_FOUND = 1
 MAX_LIMIT = 1_000

@@ -9,11 +9,11 @@ import json
 from loom.archive import Session
 from loom.cli.output import say, write_line
 from loom.cli.reading import opened
-from loom.cli.times import local_time
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import find_locations
 from loom.text import plural, show_line
+from loom.times import local_time
 
 
 def run(parsed: argparse.Namespace) -> int:

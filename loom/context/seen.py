@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from loom.config import OFFLINE
 from loom.context.usage import Segment
 
 
@@ -87,9 +88,10 @@ class SeenRequest:
 
 def counting_words(seen: SeenRequest) -> str:
     """Whose number `tokens` is, and what else was said of it."""
+    counter = "the offline model" if seen.model_name == OFFLINE else "the provider"
     if seen.reported_tokens is None:
-        return "loom's own count; the provider gave none"
+        return f"loom's own count; {counter} gave none"
     if seen.tokens == seen.reported_tokens:
         off = seen.expected_tokens != seen.tokens
-        return f"counted by the provider{f'; the gauge had said ~{seen.expected_tokens:,}' if off else ''}"
-    return f"loom's own count; the provider's ({seen.reported_tokens:,}) cannot be of this request"
+        return f"counted by {counter}{f'; the gauge had said ~{seen.expected_tokens:,}' if off else ''}"
+    return f"loom's own count; that of {counter} ({seen.reported_tokens:,}) cannot be of this request"

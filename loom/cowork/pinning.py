@@ -12,6 +12,7 @@ from typing import Protocol
 from loom.archive import ConversationStore, NewTurn, Turn
 from loom.archive.records import TurnKind
 from loom.context.pins import Pinned
+from loom.cowork.plain import plain
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import Recorder
 from loom.errors import LoomError
@@ -81,7 +82,7 @@ class PinBoard:
                 raise CannotPin(f"There is no T{turn_number} in this session.")
             pinned = _pinned_turn(turn)
             self._check(pinned)
-            line = show_line(pinned.text, _LINE_CHARS)
+            line = show_line(_named(turn), _LINE_CHARS)
             await self._store_note(f"{_PINNED[by]} T{turn_number}: {line}", pin_meta(line, turn_number, by))
             return next(pin for pin in self.pins if pin.turn == turn_number)
 
@@ -210,6 +211,12 @@ def _pinned_words(pin: Pin, turn: Turn | None) -> Pinned:
 
 def _said(turn: Turn) -> str:
     return turn.content or (json.dumps(turn.tool_calls, ensure_ascii=False) if turn.tool_calls else "")
+
+
+def _named(turn: Turn) -> str:
+    """The words by which a person knows it again: of an answer, without the signs of its Markdown."""
+    said = _said(turn)[:MAX_PIN_CHARS]
+    return plain(said) if turn.role == "assistant" and turn.content else said
 
 
 def _who(turn: Turn) -> str:

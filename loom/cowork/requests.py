@@ -40,11 +40,12 @@ class RequestLog:
             raise NotSaved(error.what, error.remedy) from error
         self._last += 1
 
-    async def reported(self, input_tokens: int, cache_read_tokens: int) -> None:
-        """Note what the provider counted for the last request; 0 is no word from it."""
+    async def reported(self, input_tokens: int, cache_read_tokens: int | None) -> None:
+        """Note what the provider counted for the last request (0 is no word from it), and what of that came from its
+        cache; None where there is no cache to come from."""
         if self._session_id is None or not input_tokens:
             return
-        self.cache_read_share = min(1.0, cache_read_tokens / input_tokens)
+        self.cache_read_share = None if cache_read_tokens is None else min(1.0, cache_read_tokens / input_tokens)
         try:
             await self._store.set_manifest_reported(self._session_id, self._last, input_tokens, cache_read_tokens)
         except ArchiveError as error:

@@ -10,7 +10,7 @@ from pydantic_ai.models import Model
 
 from loom.archive import NewTurn
 from loom.archive.records import TurnKind
-from loom.config import Settings
+from loom.config import OFFLINE, Settings
 from loom.context.compaction import CompactionFailed, Fact, shrank, summarise
 from loom.context.edges import compaction_meta
 from loom.context.measure import Count
@@ -18,7 +18,7 @@ from loom.context.window import Window
 from loom.cowork.events import Compacting, Listener, Notice
 from loom.errors import LoomError
 from loom.models.building import build_model
-from loom.models.choice import OFFLINE, ModelChoice
+from loom.models.choice import ModelChoice
 from loom.models.choosing import choose_model
 from loom.models.errors import explain_error
 from loom.models.windows import refine

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 from loom.archive import NewTurn, Turn
 from loom.archive.records import TurnKind
-from loom.config import Settings
+from loom.config import OFFLINE, Settings
 from loom.context.framing import fenced
 from loom.cowork.events import Listener, Notice, TitleChanged
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
 from loom.errors import LoomError
-from loom.models.choice import OFFLINE
 from loom.text import show_line, storable
 from loom.tools.mentions import without_files
 

@@ -11,6 +11,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
 from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 from pydantic_ai.tools import RunContext
 
+from loom.config import OFFLINE
 from loom.context.assembly import Assembly
 from loom.context.caching import BY_BREAKPOINTS, with_cache_points
 from loom.context.manifests import manifest_of
@@ -103,8 +104,11 @@ class Windowing(AbstractCapability[None]):
     async def after_model_request(
         self, ctx: RunContext[None], *, request_context: ModelRequestContext, response: ModelResponse
     ) -> ModelResponse:
-        self._window.report(response.usage.input_tokens)
-        await self._requests.reported(response.usage.input_tokens, response.usage.cache_read_tokens)
+        usage = response.usage
+        self._window.report(usage.input_tokens)
+        # The offline model has no cache: its 0 is no share of one.
+        cached = None if self._model_name == OFFLINE else usage.cache_read_tokens
+        await self._requests.reported(usage.input_tokens, cached)
         return response
 
     async def on_model_request_error(

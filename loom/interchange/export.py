@@ -68,7 +68,7 @@ def export_session(
     if locations.owns(path):
         raise ExportError(f"{path} is among loom's own files.", "Name a file somewhere else.")
     if os.path.lexists(path) and not force:
-        raise ExportError(f"{path} is there already.", "Name another file, or remove it first.")
+        raise ExportError(f"{path} is there already.", "Name another file; `loom export --force` replaces it.")
     return write_private(path, render(session, turns, chosen), make_folder=make_folder)
 
 

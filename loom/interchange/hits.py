@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from loom.archive.records import SearchHit, TurnKind, TurnStatus
@@ -12,6 +12,7 @@ from loom.archive.references import named_references
 from loom.interchange.export import write_private
 from loom.interchange.markdown import escaped, fenced, quoted
 from loom.text import plural, show, show_line
+from loom.times import iso_time
 
 
 def export_hits(folder: Path, query: str, hits: Sequence[SearchHit], when: datetime) -> Path:
@@ -20,7 +21,7 @@ def export_hits(folder: Path, query: str, hits: Sequence[SearchHit], when: datet
     Raises ExportError if it cannot be written.
     """
     words = re.sub(r"[^\w]+", "-", query).strip("-").lower()[:40].rstrip("-") or "hits"
-    name = f"{words}-{when.astimezone(UTC):%Y%m%d-%H%M%S}"
+    name = f"{words}-{when.astimezone():%Y%m%d-%H%M%S}"
     path = folder / f"{name}.md"
     for number in range(2, 1_000):
         if not path.exists():
@@ -32,14 +33,14 @@ def export_hits(folder: Path, query: str, hits: Sequence[SearchHit], when: datet
 def hits_page(query: str, hits: Sequence[SearchHit], when: datetime) -> Iterator[str]:
     """The page in pieces, best hit first. Text from the archive is made safe to show, as in a transcript."""
     count = plural(len(hits), "hit")
-    yield f"# {escaped(show_line(query, 200)) or 'Everything'}\n\n{count}, {when.astimezone(UTC):%Y-%m-%d %H:%M} UTC.\n"
+    yield f"# {escaped(show_line(query, 200)) or 'Everything'}\n\n{count}, {iso_time(when.isoformat())}.\n"
     for hit in hits:
         ending = "" if hit.status is TurnStatus.COMPLETE else f", {hit.status.value}"
         who = f"tool {hit.tool_name}" if hit.tool_name else hit.role
         yield f"\n## {hit.session_reference} T{hit.turn_number} {escaped(show_line(who))}{ending}\n\n"
         title = escaped(show_line(hit.session_title, 200)) or "untitled"
         also = f", also in {named_references(hit.also_in)}" if hit.also_in else ""
-        yield f"{title}, {hit.created_at[:16].replace('T', ' ')} UTC{also}\n\n"
+        yield f"{title}, {show_line(iso_time(hit.created_at))}{also}\n\n"
         content = show(hit.content)
         plain = hit.kind in (TurnKind.TOOL_CALL, TurnKind.TOOL_RESULT, TurnKind.THINKING)
         yield (fenced(content) if plain else quoted(content)) + "\n"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from loom.archive.records import Session, Turn, TurnKind, TurnStatus
 from loom.text import plural, show, show_line
+from loom.times import iso_time
 
 _TICKS = re.compile(r"`+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -19,7 +20,7 @@ def markdown(session: Session, turns: Iterable[Turn]) -> Iterator[str]:
     yield f"# {escaped(show_line(session.title or 'Untitled session'))}\n\n"
     yield (
         f"Session `{session.reference}`, {plural(session.turn_count, 'turn')}, {show_line(session.model_name)}, "
-        f"begun {session.started_at[:16].replace('T', ' ')} UTC in `{show_line(session.workspace_path)}`.\n"
+        f"begun {show_line(iso_time(session.started_at))} in `{show_line(session.workspace_path)}`.\n"
     )
     for turn in turns:
         yield from _turn(turn)

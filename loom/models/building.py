@@ -11,8 +11,8 @@ import inspect
 import os
 from typing import TYPE_CHECKING, Any
 
-from loom.config import Settings
-from loom.models.choice import OFFLINE, ModelChoice, ModelUnavailable
+from loom.config import OFFLINE, Settings
+from loom.models.choice import ModelChoice, ModelUnavailable
 from loom.models.probing import parse_address
 from loom.models.providers import LOCAL_OLLAMA, find_provider
 from loom.models.secrets import scrub

@@ -9,9 +9,6 @@ from loom.errors import LoomError
 ASSUMED_WINDOW = 200_000
 """Context window in tokens when nobody can tell; always shown as assumed."""
 
-OFFLINE = "offline"
-"""The name of the model that needs no key and no server."""
-
 OFFLINE_WINDOW = 200_000
 """The offline model's context window in tokens. It has no limit of its own; this one makes it behave as others do."""
 

@@ -11,8 +11,8 @@ import os
 import re
 from collections.abc import Mapping
 
-from loom.config import Settings
-from loom.models.choice import OFFLINE, OFFLINE_WINDOW, ModelChoice, ModelUnavailable
+from loom.config import OFFLINE, Settings
+from loom.models.choice import OFFLINE_WINDOW, ModelChoice, ModelUnavailable
 from loom.models.probing import ollama_models, parse_address, served_models
 from loom.models.providers import (
     ALIASES,

@@ -27,7 +27,8 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext
 from pydantic_ai.usage import RequestUsage
 
-from loom.models.choice import OFFLINE, OFFLINE_WINDOW
+from loom.config import OFFLINE
+from loom.models.choice import OFFLINE_WINDOW
 from loom.models.offline_grammar import parse
 from loom.models.offline_plan import Call, make_plan
 from loom.models.offline_reading import Exchange, input_tokens, read_exchange, tokens_of

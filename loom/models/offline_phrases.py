@@ -20,6 +20,7 @@ from loom.models.offline_requests import (
     RecallRange,
     RecallSearch,
     RecallSummary,
+    Remember,
     ReplaceText,
     Request,
     RunCommand,
@@ -147,7 +148,11 @@ def _recall_summary(masked: Masked, found: re.Match[str]) -> Request:
     r"(?: (?:you|me))?(?: (?:about|on|regarding|with|for))? (.+)"
 )
 @_phrase(r"what was said about (.+)")
-@_phrase(r"(?:do you )?(?:recall|remember)(?: (?:what|when|that))?(?: we said)?(?: about)? (.+)")
+@_phrase(r"remember(?: that)? ([^?]+)\?+")
+@_phrase(
+    r"(?:(?:do you )?recall|do you remember|remember(?= (?:what|when|where|why|how|who|about|we said)\b))"
+    r"(?: (?:what|when|that))?(?: we said)?(?: about)? (.+)"
+)
 @_phrase(r"remind me (?:about|of) (.+)")
 @_phrase(
     r"(?:search|look (?:in|through)) (?:the |our |this )?(?:conversation|archive|history|session|chat)(?: for)? (.+)"
@@ -155,6 +160,13 @@ def _recall_summary(masked: Masked, found: re.Match[str]) -> Request:
 def _recall_search(masked: Masked, found: re.Match[str]) -> Request:
     words = re.sub(r"\s+(?:earlier|before|again)$", "", _words(masked, found[1]), flags=re.IGNORECASE)
     return RecallSearch(words)
+
+
+# Behind what asks about the past: what is left of "remember" is a wish.
+@_phrase(r"(?:note|make a note)(?: that\b|:)\s*(.+)")
+@_phrase(r"remember(?: that\b| to\b| this)?:?\s+(.+)")
+def _remember(masked: Masked, found: re.Match[str]) -> Request:
+    return Remember(masked.value(found[1]).strip())
 
 
 @_phrase(rf"(?:show(?: me)? )?(?:the )?(?:past |earlier |last )?(?:tool )?calls (?:of|to|for) ({_TOKEN})")

@@ -20,6 +20,7 @@ from loom.models.offline_requests import (
     RecallRange,
     RecallSearch,
     RecallSummary,
+    Remember,
     ReplaceText,
     Request,
     RunCommand,
@@ -165,6 +166,8 @@ def _only_call(request: Request) -> Call | None:  # noqa: PLR0911, PLR0912  one 
             return _recall(f"Looking up the calls of {code(tool)}.", action="tool_calls", tool_name=tool)
         case RecallSummary():
             return _recall("Looking at the session so far.", action="summary")
+        case Remember(note=note):
+            return Call("write_memory", {"content": f"- {note}"}, "Noting it for later sessions too.")
     return None
 
 

@@ -19,6 +19,7 @@ from loom.models.offline_requests import (
     RecallRange,
     RecallSearch,
     RecallSummary,
+    Remember,
     ReplaceText,
     Request,
     RunCommand,
@@ -51,6 +52,7 @@ What I understand:
 | `run make lint`, `run the tests` | runs a command |
 | `git log`, `git status`, `git diff`, `commit "message"` | git; commit adds everything first |
 | `what did we say about auth`, `what was turn 12`, `turns 5-9`, `summary` | looks it up in the archive |
+| `remember that we use tabs` | notes it in MEMORY.md, for later sessions too |
 | `think about …`, `count to 50`, `help` | shows off |
 
 Join several with `then` or put one on a line: after a "no" or a failure, what follows by `then` is left out. In double
@@ -190,6 +192,8 @@ def describe(request: Request) -> str:  # noqa: PLR0911, PLR0912  one return for
             return f"look up the calls of {code(tool)}"
         case RecallSummary():
             return "sum up the session"
+        case Remember(note=note):
+            return f"note {code(note)}"
         case Think(topic=topic):
             return f"think about {code(topic)}"
         case Count(to=to):
@@ -248,6 +252,8 @@ def _result(request: Request, done: tuple[Done, ...]) -> str:  # noqa: PLR0911, 
             return recalled("From the archive", text)
         case RecallSummary():
             return f"The session so far:\n\n{quote(text, 'yaml')}"
+        case Remember(note=note):
+            return f"Noted, for later sessions too: {code(note)}. `/memory` shows it and takes it back."
     return quote(text)
 
 

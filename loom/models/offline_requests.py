@@ -87,6 +87,13 @@ class RecallSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Remember:
+    """Note something in the workspace's memory, for later sessions."""
+
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
 class Help:
     pass
 
@@ -130,6 +137,7 @@ Request = (
     | RecallRange
     | RecallCalls
     | RecallSummary
+    | Remember
     | Help
     | Greeting
     | Think

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loom.config import Settings
-from loom.models.choice import OFFLINE
+from loom.config import OFFLINE, Settings
 from loom.models.providers import LOCAL_OLLAMA, PROVIDERS
 
 _NAMELESS = ("", "auto", OFFLINE)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loom.config import Settings
-from loom.models.choice import ASSUMED_WINDOW, OFFLINE, ModelChoice
+from loom.config import OFFLINE, Settings
+from loom.models.choice import ASSUMED_WINDOW, ModelChoice
 
 
 def set_window(name: str, settings: Settings, otherwise: int = ASSUMED_WINDOW) -> tuple[int, bool]:

@@ -22,7 +22,7 @@ from loom.locations import Locations
 from loom.models.suggesting import suggest_models
 from loom.text import plural, show_line
 from loom.tui.age import utc_now
-from loom.tui.choices import ForkAt, JumpTo, NewSession, OpenSession, PickerResult, PinTurn, Quit
+from loom.tui.choices import AttachTurn, ForkAt, JumpTo, NewSession, OpenSession, PickerResult, Quit
 from loom.tui.commands import Call
 from loom.tui.look import LoomLook
 from loom.tui.opening import open_workbench
@@ -279,9 +279,9 @@ class LoomApp(LoomLook):
                 return OpenSession(session_id, turn, read_only=elsewhere)
             case ForkAt(session_id, turn):
                 return await self._fork(bench, session_id, turn)
-            case PinTurn(session_id, turn):
-                await self._pin(bench, session_id, turn)
-                # Pinned from the first picker, there is no conversation yet that it could go along with.
+            case AttachTurn(session_id, turn):
+                await self._attach_turn(bench, session_id, turn)
+                # Attached from the first picker, there is no conversation yet that it could go along with.
                 return NewSession() if self._stage.session is None else None
             case Quit():
                 return None
@@ -304,12 +304,12 @@ class LoomApp(LoomLook):
         if session is not None and session.session_id is not None:
             self._go(ForkAt(session.session_id, int(turn_number)))
 
-    async def _pin(self, bench: Workbench, session_id: str, turn_number: int) -> None:
+    async def _attach_turn(self, bench: Workbench, session_id: str, turn_number: int) -> None:
         turn = await bench.store.get_turn(session_id, turn_number)
         detail = await bench.store.get_session(session_id)
         if turn is None or detail is None:
             raise LoomError(f"T{turn_number} is not there any more.")
-        self._stage.chat.pin(turn, detail.reference)
+        self._stage.chat.attach_turn(turn, detail.reference)
 
     # --- the way to the other screens ------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ class JumpTo:
 
 
 @dataclass(frozen=True, slots=True)
-class PinTurn:
+class AttachTurn:
     """Send this turn along with the next message."""
 
     session_id: str
@@ -50,5 +50,5 @@ class ForkAt:
     turn_number: int
 
 
-ArchiveResult = JumpTo | PinTurn | ForkAt
-PickerResult = NewSession | OpenSession | Quit | PinTurn | ForkAt
+ArchiveResult = JumpTo | AttachTurn | ForkAt
+PickerResult = NewSession | OpenSession | Quit | AttachTurn | ForkAt

@@ -90,8 +90,8 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("receipt.back", "b", "b", "Bring back", "Put their exchanges into the window again", "receipt", "bring_back"),
     Key("approval.yes", "y", "y", "", "Yes, this once", "approval"),
-    Key("approval.always", "a", "a", "", "Yes, and the same for the rest of this session", "approval"),
-    Key("approval.wider", "p", "p", "", "Yes, and whatever begins the same, where that is offered", "approval"),
+    Key("approval.always", "a", "a", "", "Yes, and always this session, until you leave it", "approval"),
+    Key("approval.wider", "p", "p", "", "Yes, and always this prefix, where that is offered", "approval"),
     Key("approval.no", "n", "n", "", "No, with a reason for the model", "approval"),
 )
 

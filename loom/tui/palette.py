@@ -71,7 +71,7 @@ def _marked(matcher: Matcher, name: str) -> Content:
 
 def command_entries(screen: Screen[Any]) -> list[Entry]:
     """The slash commands, with the key that does the same."""
-    keys = {key.action: key.shown for key in KEYS if key.action.startswith("command(")}
+    keys = {key.action: key.shown.replace("^", "Ctrl+") for key in KEYS if key.action.startswith("command(")}
 
     def entry(name: str, usage: str, does: str) -> Entry:
         action = f"command('{name}')"
@@ -89,12 +89,13 @@ def key_entries(app: App[Any], screen: Screen[Any]) -> list[Entry]:
         if not told or not enabled or binding.action.startswith("command"):
             # A slash command has an entry of its own; the palette is open.
             continue
-        key = key_text(binding)
+        # What says no more than the name is not said again below it.
+        words = [*([told] if told != binding.description else []), key_text(binding)]
 
         def run(action: str = binding.action, node: Any = node) -> Any:
             return app.run_action(action, node)
 
-        entries.setdefault(binding.action, Entry(binding.description, f"{told} · {key}", run))
+        entries.setdefault(binding.action, Entry(binding.description, " · ".join(words), run))
     return list(entries.values())
 
 
@@ -117,7 +118,9 @@ def session_entries(sessions: Sequence[Session], open_session: Callable[[str], o
     def entry(session: Session) -> Entry:
         title = show_line(session.title, 80) or "untitled"
         fork = "a fork · " if session.fork_turn is not None else ""
-        about = f"Open session {show_line(session.reference, 12)} · {fork}{show_line(session.focus, 80)}"
+        focus = show_line(session.focus, 80)
+        # The first message is the title as well.
+        about = f"Open session {show_line(session.reference, 12)} · {fork}{focus if focus != title else ''}"
         return Entry(title, about.rstrip(" ·"), lambda: open_session(session.id))
 
     return [entry(session) for session in sessions]

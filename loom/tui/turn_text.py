@@ -6,6 +6,7 @@ import json
 
 from loom.archive.records import Turn, TurnKind, TurnStatus
 from loom.text import plural, show_line
+from loom.times import local_time
 from loom.tui.argument_errors import argument_errors
 from loom.tui.call_text import calls_text
 from loom.tui.widgets.line import turn_label
@@ -35,10 +36,9 @@ def verbatim(turn: Turn) -> str:
 
 
 def turn_heading(turn: Turn) -> str:
-    """`T57 tool read_file · failed · 2026-11-20 14:03 UTC`; safe to draw."""
+    """`T57 tool read_file · failed · 2026-11-20 14:03 +01:00`; safe to draw."""
     who = f"tool {turn.tool_name}" if turn.tool_name else turn.role
     if turn.kind in _NAMED_KINDS:
         who = f"{who} {turn.kind.value.replace('_', ' ')}"
     ended = "" if turn.status is TurnStatus.COMPLETE else f" · {turn.status.value}"
-    when = turn.created_at[:16].replace("T", " ")
-    return show_line(f"{turn_label(turn.turn_number)} {who}{ended} · {when} UTC")
+    return show_line(f"{turn_label(turn.turn_number)} {who}{ended} · {local_time(turn.created_at)}")

@@ -103,6 +103,20 @@ async def test_a_pin_that_could_not_be_saved_stands_after_a_retry(
     assert f"fact {pinned} " in sent(provider)
 
 
+async def test_a_pinned_answer_is_named_by_its_words_and_sent_as_it_was_written(
+    start: Start, provider: ScriptedProvider
+) -> None:
+    provider.add(Reply(Text("## Plan\n\n- **never** touch `src/auth.py`")), Reply(Text("Yes.")))
+    talk = await start(choice=chat())
+    await talk.say("What is the plan?")
+    pin = await talk.session.pin_turn(2)
+    assert pin.text == "Plan never touch src/auth.py"
+    assert (await talk.session.transcript())[-1].content == "Pinned T2: Plan never touch src/auth.py"
+    await talk.session.clear()
+    await talk.say("And?")
+    assert "- **never** touch `src/auth.py`" in sent(provider)
+
+
 async def test_the_state_rebuilt_from_the_turns_has_the_same_pins(start: Start) -> None:
     talk = await start()
     await talk.say("list .")

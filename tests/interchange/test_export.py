@@ -17,6 +17,7 @@ from loom.interchange.export import ExportError, export_session, form_of, render
 from loom.interchange.markdown import fenced
 from loom.locations import Locations
 from tests.support.turns import call_turn, result_turn, session_record, turn
+from tests.support.zone import reading_in
 
 HERE = Locations(home=Path("/a/home"), config=Path("/a/home/config.toml"))
 """A home that is nowhere near."""
@@ -49,7 +50,9 @@ def test_json_holds_every_column_of_every_turn_word_for_word() -> None:
 
 
 def test_markdown_names_every_turn_and_how_it_ended() -> None:
-    page = text_of("markdown", *conversation())
+    with reading_in("Asia/Kathmandu"):
+        page = text_of("markdown", *conversation())
+    assert "begun 2026-03-04T15:45:00+05:45 in `" in page
     for line in ("## T1 user", "## T3 assistant calls read\\_file", "## T4 tool read\\_file"):
         assert line in page
     assert "## T5 assistant, interrupted" in page
@@ -119,7 +122,7 @@ def test_the_file_is_private_under_any_umask_and_so_is_a_folder_of_looms_own(tmp
 def test_a_file_that_is_there_is_kept_unless_forced(tmp_path: Path) -> None:
     path = tmp_path / "notes.md"
     path.write_text("mine")
-    with pytest.raises(ExportError, match="there already"):
+    with pytest.raises(ExportError, match=r"there already.*--force"):
         export_session(path, *conversation(), locations=HERE)
     assert path.read_text() == "mine"
     export_session(path, *conversation(), locations=HERE, force=True)

@@ -13,6 +13,7 @@ from loom.archive.records import SearchHit, TurnKind, TurnStatus
 from loom.interchange.export import ExportError
 from loom.interchange.hits import export_hits, hits_page
 from loom.text import UNSAFE
+from tests.support.zone import reading_in
 
 WHEN = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
 HOSTILE = "</pre><script>alert(1)</script> \x1b[31m \u202e ```` [x](javascript:y) \x00"
@@ -41,9 +42,11 @@ def hit(number: int, content: str, **changes: Any) -> SearchHit:
 def test_every_hit_is_cited_and_whole() -> None:
     long = "line\n" * 300
     found = (hit(7, "never use an ORM"), hit(9, long, role="tool", kind=TurnKind.TOOL_RESULT, tool_name="read_file"))
-    page = "".join(hits_page("ORM [x]", found, WHEN))
-    assert page.startswith("# ORM \\[x\\]\n\n2 hits, 2026-03-04 12:00 UTC.\n")
-    assert "## k3f9 T7 user\n\nFix the login timeout, 2026-03-04 10:00 UTC\n\n> never use an ORM\n" in page
+    with reading_in("Asia/Kathmandu"):
+        page = "".join(hits_page("ORM [x]", found, WHEN))
+    assert page.startswith("# ORM \\[x\\]\n\n2 hits, 2026-03-04T17:45:00+05:45.\n")
+    said = "Fix the login timeout, 2026-03-04T15:45:00+05:45\n\n> never use an ORM\n"
+    assert f"## k3f9 T7 user\n\n{said}" in page
     assert "## k3f9 T9 tool read\\_file" in page
     assert page.count("line\n") >= 300
 
@@ -57,9 +60,10 @@ def test_hostile_text_is_made_safe_and_cannot_end_its_fence() -> None:
 
 
 def test_the_file_is_private_and_never_in_the_place_of_another(tmp_path: Path) -> None:
-    first = export_hits(tmp_path / "exports", "the /flag?", (hit(1, "one"),), WHEN)
-    second = export_hits(tmp_path / "exports", "the /flag?", (hit(2, "two"),), WHEN)
-    assert (first.name, second.name) == ("the-flag-20260304-120000.md", "the-flag-20260304-120000-2.md")
+    with reading_in("Asia/Kathmandu"):
+        first = export_hits(tmp_path / "exports", "the /flag?", (hit(1, "one"),), WHEN)
+        second = export_hits(tmp_path / "exports", "the /flag?", (hit(2, "two"),), WHEN)
+    assert (first.name, second.name) == ("the-flag-20260304-174500.md", "the-flag-20260304-174500-2.md")
     assert stat.S_IMODE(first.stat().st_mode) == 0o600
     assert stat.S_IMODE(first.parent.stat().st_mode) == 0o700
     assert "> one" in first.read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from loom.models.offline_plan import Call, Done, Plan, Status, code, command_for
 from loom.models.offline_requests import ReadFile, RunCommand
 
 FILE_TOOLS = ("list_directory", "read_file", "find_files", "search_text", "write_file", "edit_file")
-TOOLS = frozenset({*FILE_TOOLS, "shell_execute", "git_command", "conversation_recall"})
+TOOLS = frozenset({*FILE_TOOLS, "shell_execute", "git_command", "conversation_recall", "write_memory"})
 
 
 def plan(message: str, *done: Done, tools: frozenset[str] = TOOLS) -> Plan:
@@ -55,6 +55,7 @@ def play(message: str, *texts: str) -> list[tuple[str, dict[str, object]]]:
         ("turns 3-5", [("conversation_recall", {"action": "range", "start_turn": 3, "end_turn": 5})]),
         ("calls of read_file", [("conversation_recall", {"action": "tool_calls", "tool_name": "read_file"})]),
         ("summary", [("conversation_recall", {"action": "summary"})]),
+        ("remember that we use tabs", [("write_memory", {"content": "- we use tabs"})]),
         ("help then count to 3", []),
     ],
 )

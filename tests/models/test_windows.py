@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from loom.models.choice import ASSUMED_WINDOW, OFFLINE, OFFLINE_WINDOW, ModelChoice
+from loom.config import OFFLINE
+from loom.models.choice import ASSUMED_WINDOW, OFFLINE_WINDOW, ModelChoice
 from loom.models.windows import refine
 
 

@@ -19,6 +19,7 @@ from loom.tui.widgets.composer import Composer
 from tests.support.checkout import make_checkout
 from tests.support.clock import Clock
 from tests.support.scripted_chat import ScriptedChat
+from tests.support.zone import reading_in
 
 
 @dataclass
@@ -50,12 +51,13 @@ class ChatApp(LoomLook):
 
 @pytest.fixture(autouse=True)
 def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Pictures and cell widths do not depend on the terminal that the tests run in."""
+    """Pictures and cell widths do not depend on the terminal that the tests run in, nor times on where it stands."""
     for name in ("NO_COLOR", "TEXTUAL_ANIMATIONS", "COLORTERM"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("HOME", os.environ.get("HOME", "/"))
-    yield
+    with reading_in("UTC"):
+        yield
 
 
 @pytest.fixture

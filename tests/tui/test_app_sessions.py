@@ -15,7 +15,7 @@ from loom.archive.database import connect
 from loom.cowork.session import CoworkSession
 from loom.locations import Locations
 from loom.tui.choices import NewSession, OpenSession
-from loom.tui.screens.archive import ArchiveScreen, ForkAt, JumpTo, PinTurn
+from loom.tui.screens.archive import ArchiveScreen, AttachTurn, ForkAt, JumpTo
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
@@ -100,13 +100,13 @@ async def test_a_hit_of_another_session_is_shown_to_be_read_and_can_be_gone_on_w
         assert seat.chat.draft == "more"
 
 
-async def test_a_pinned_turn_goes_along_with_the_next_message(locations: Locations, workspace: Path) -> None:
+async def test_an_attached_turn_goes_along_with_the_next_message(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace) as seat:
         await seat.ready()
         await seat.say("read README.md")
         await seat.until(lambda: seat.chat.query(AssistantMessage))
         await seat.idle()
-        seat.app.visit(PinTurn(seat.session_id, 1))
+        seat.app.visit(AttachTurn(seat.session_id, 1))
         await seat.until(lambda: seat.chat.draft)
         assert "user wrote:\nread README.md" in seat.chat.draft
         assert "T1]" in seat.chat.query_one(Composer).text

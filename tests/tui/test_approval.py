@@ -158,7 +158,7 @@ async def test_a_yes_counts_only_when_the_end_has_been_seen() -> None:
     app = Host()
     app.approval = Approval(LONG, clock=app.clock)
     async with app.run_test(size=(60, 16)) as pilot:
-        app.approval.fit(4)
+        app.approval.fit(4, 16)
         await pilot.pause()
         app.clock.advance(1)
         await pilot.press("y")
@@ -176,7 +176,7 @@ async def test_the_scrollbar_covers_no_character() -> None:
     app = Host()
     app.approval = Approval(asked, clock=app.clock)
     async with app.run_test(size=(60, 16)) as pilot:
-        app.approval.fit(4)
+        app.approval.fit(4, 16)
         await pilot.pause()
         view = app.approval.query_one(TextView)
         drawn = ""

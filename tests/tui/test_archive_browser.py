@@ -19,7 +19,7 @@ from loom.archive import ConversationStore
 from loom.archive.purge import purge
 from loom.archive.records import SearchHit, SearchPage
 from loom.text import UNSAFE
-from loom.tui.choices import ForkAt, JumpTo, PinTurn
+from loom.tui.choices import AttachTurn, ForkAt, JumpTo
 from loom.tui.screens.archive import ArchiveScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.turn_view import TurnViewScreen
@@ -132,8 +132,8 @@ async def test_enter_jumps_from_the_query_and_from_the_hits(shelf: Fixed) -> Non
         assert app.result == JumpTo(id_of(shelf, "a1b2"), 4)
 
 
-@pytest.mark.parametrize(("key", "kind"), [("p", PinTurn), ("f", ForkAt)])
-async def test_p_pins_and_f_forks(shelf: Fixed, key: str, kind: type) -> None:
+@pytest.mark.parametrize(("key", "kind"), [("a", AttachTurn), ("f", ForkAt)])
+async def test_a_attaches_and_f_forks(shelf: Fixed, key: str, kind: type) -> None:
     screen = browser(shelf, query="refreshToken")
     app = alone(screen)
     async with app.run_test() as pilot:
@@ -312,14 +312,14 @@ async def test_a_burst_of_keys_goes_where_it_was_meant_to(shelf: Fixed) -> None:
     app = alone(screen)
     async with app.run_test() as pilot:
         await until(pilot, lambda: screen.is_mounted and screen.query("#query"))
-        for key in (*"refreshToken", "down", "p"):
+        for key in (*"refreshToken", "down", "a"):
             # All of them are there before the first is looked at, as when a slow machine catches up.
             app.post_message(Key(key, key if len(key) == 1 else None))
         await until(pilot, lambda: app.left)
-    assert app.result == PinTurn(id_of(shelf, "a1b2"), 4)
+    assert app.result == AttachTurn(id_of(shelf, "a1b2"), 4)
 
 
-@pytest.mark.parametrize(("key", "kind"), [("p", PinTurn), ("f", ForkAt), ("enter", JumpTo)])
+@pytest.mark.parametrize(("key", "kind"), [("a", AttachTurn), ("f", ForkAt), ("enter", JumpTo)])
 async def test_keys_pressed_while_it_searches_are_meant_for_the_first_hit(
     shelf: Fixed, monkeypatch: pytest.MonkeyPatch, key: str, kind: type
 ) -> None:
@@ -359,7 +359,7 @@ async def test_down_to_hits_that_never_come_leads_back_to_the_query(
     app = alone(screen)
     async with app.run_test() as pilot:
         await asked.wait()
-        await pilot.press("down", "p", "e", "y", "f", "v", "enter")
+        await pilot.press("down", "a", "e", "y", "f", "v", "enter")
         go_on.set()
         await until(pilot, lambda: "Nothing found" in said(screen) and isinstance(screen.focused, Input))
         await pilot.press("down", "s")

@@ -249,8 +249,10 @@ async def test_esc_interrupts_only_what_runs(app: ChatApp) -> None:
 async def test_an_unknown_command_keeps_its_text(app: ChatApp) -> None:
     async with app.run_test() as pilot:
         await pilot.press(*"/frob", "enter")
+        await pilot.pause()
         assert app.chat.draft == "/frob"
         assert app.service.sent == []
+        assert "There is no /frob." in str(app.chat.query_one(ErrorBlock).render()), "where every command says it"
 
 
 async def test_a_command_that_fails_says_why_and_gives_its_text_back(app: ChatApp) -> None:
@@ -310,6 +312,39 @@ async def test_letters_that_come_too_soon_for_an_answer_are_written_and_an_empty
         app.clock.advance(1)
         await pilot.press("y")
         assert app.service.answers == [("c1", Decision(allowed=True))]
+
+
+BROAD = Preview(
+    "Run a command (at most 120 s, in /home/ada/src/shop/with/a/long/path)",
+    " && ".join(f"echo one two three four five six {number}" for number in range(40)),
+    "command",
+    "shell commands that are exactly this one",
+    "k",
+    "deletes files recursively; and writes outside of the workspace",
+    'every command that begins with "git status" or more',
+    "w",
+)
+
+
+@pytest.mark.parametrize("size", [(60, 20), (60, 24), (80, 24), (60, 30), (120, 40)])
+async def test_a_question_leaves_everything_in_view_and_cuts_no_hint(app: ChatApp, size: tuple[int, int]) -> None:
+    async with app.run_test(size=size) as pilot:
+        app.service.busy = True
+        app.service.tell(
+            ToolStarted("c1", "shell_execute", {"command": "make"}, 2), ApprovalAsked("c1", "shell_execute", BROAD)
+        )
+        await settled(pilot, app)
+        question = app.chat.query_one(Approval)
+        for keys in ((), ("end",), ("y",), ("p",), ("enter",), ("a",)):
+            app.clock.advance(1)
+            await pilot.press(*keys)
+            await pilot.pause()
+            inside = [each for each in (*question.children, app.chat.query_one(Composer)) if each.display]
+            cut = [each for each in inside if not app.screen.region.contains_region(each.virtual_region_with_margin)]
+            assert not app.screen.show_vertical_scrollbar and not cut, keys
+            hint = question.query_one(".hint", Static)
+            words = str(hint.content)
+            assert len(words) <= hint.content_size.width, words
 
 
 async def test_a_message_sent_while_a_question_waits_hands_the_keys_back_to_it(app: ChatApp) -> None:

@@ -12,7 +12,7 @@ Compare = Callable[..., bool]
 
 
 def test_narrow_and_hostile(snap_compare: Compare) -> None:
-    screen = ConfirmScreen(f"Take “{HOSTILE}” off the list?", f"{HOSTILE}\n\n" * 10, yes="take it off", no="keep it")
+    screen = ConfirmScreen(f"Delete “{HOSTILE}”?", f"{HOSTILE}\n\n" * 10, yes="delete it", no="keep it")
     assert snap_compare(alone(screen), terminal_size=(60, 16))
 
 

@@ -265,7 +265,7 @@ async def test_question_mark_shows_the_keys(shelf: Fixed) -> None:
         await loaded(pilot)
         await pilot.press("question_mark")
         await until(pilot, lambda: isinstance(app.screen, HelpScreen))
-        assert "Take the session off the list" in str(app.screen.query_one(".page", Static).content)
+        assert "Delete the session, after a yes" in str(app.screen.query_one(".page", Static).content)
 
 
 @pytest.mark.parametrize("from_filter", [False, True])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 
 from loom.text import show
+from loom.tui.folding import folded
 from loom.tui.widgets.diff import diff_content, line_kinds
 from loom.tui.widgets.text_view import TextView, fold
 
@@ -17,6 +19,30 @@ def test_folding_leaves_nothing_out(text: str, width: int) -> None:
     rows = fold(text, width)
     assert "".join(row for row, _ in rows) == show(text).replace("\n", "")
     assert all(cell_len(row) <= width for row, _ in rows)
+
+
+@given(st.text("ab  -日本é\u0301", max_size=120), st.integers(4, 20))
+def test_a_word_that_fits_on_a_line_stays_whole(text: str, width: int) -> None:
+    rows = folded(text, width)
+    assert "".join(rows) == text and all(cell_len(row) <= width for row in rows)
+    words = {word for row in rows for word in row.split()}
+    assert all(word in words for word in text.split() if cell_len(word) <= width)
+
+
+@pytest.mark.parametrize(
+    ("line", "rows"),
+    [
+        ("rm -rf build dist", ["rm -rf ", "build dist"]),
+        ("rm -rf ./a/very/long/path now", ["rm -rf ./a", "/very/long", "/path now"]),
+        ("0123456789 next", ["0123456789", " next"]),
+        ("01234567890123 next", ["0123456789", "0123 next"]),
+        ("日本語 日本語", ["日本語 ", "日本語"]),
+        ("日本語日本語日本", ["日本語日本", "語日本"]),
+        ("            x", [" " * 10, "  x"]),
+    ],
+)
+def test_a_line_is_cut_behind_a_space_where_there_is_one(line: str, rows: list[str]) -> None:
+    assert folded(line, 10) == rows
 
 
 class Host(App[None]):

@@ -28,9 +28,9 @@ async def view(shelf: Fixed, number: int) -> TurnViewScreen:
 
 
 def test_the_heading_says_which_turn_who_how_it_ended_and_when() -> None:
-    assert turn_heading(turn(7, "user", "hi")) == "T7 user · 2026-03-04 10:00 UTC"
+    assert turn_heading(turn(7, "user", "hi")) == "T7 user · 2026-03-04 10:00 +00:00"
     failed = turn(8, "tool", "x", status=TurnStatus.FAILED, tool="read_file")
-    assert turn_heading(failed) == "T8 tool read_file · failed · 2026-03-04 10:00 UTC"
+    assert turn_heading(failed) == "T8 tool read_file · failed · 2026-03-04 10:00 +00:00"
     assert not UNSAFE.search(turn_heading(turn(9, "tool", "x", tool=HOSTILE)))
 
 

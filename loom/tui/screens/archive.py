@@ -21,7 +21,7 @@ from loom.archive.records import SearchHit, SearchPage, Turn
 from loom.errors import LoomError
 from loom.text import plural, show_line
 from loom.tui.age import utc_now
-from loom.tui.choices import ArchiveResult, ForkAt, JumpTo, PinTurn
+from loom.tui.choices import ArchiveResult, AttachTurn, ForkAt, JumpTo
 from loom.tui.filter_completion import FILTERS, Choice, Typed, asked_by, choices_for
 from loom.tui.readers import SearchReader, Within, still_there
 from loom.tui.screens.ending_work import EndsItsWork
@@ -38,7 +38,7 @@ from loom.tui.widgets.query_box import QueryBox
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.title_line import TitleLine
 
-__all__ = ["ArchiveResult", "ArchiveScreen", "ForkAt", "JumpTo", "PinTurn"]
+__all__ = ["ArchiveResult", "ArchiveScreen", "AttachTurn", "ForkAt", "JumpTo"]
 
 SHORTEST_QUERY = 2
 MOST_HITS = 100
@@ -72,9 +72,9 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
     AUTO_FOCUS = "#query"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "to_hits", "Hits", key_display="↓", tooltip="From the query to the hits"),
+        Binding("v", "view", "Whole", tooltip="The whole turn, however large"),
+        Binding("a", "attach", "Attach", tooltip="Send the turn along with the next message"),
         Binding("slash", "to_query", "Query", key_display="/", tooltip="Back to the query"),
-        Binding("v", "view", "Whole turn", tooltip="The whole turn, however large"),
-        Binding("p", "pin", "Pin", tooltip="Send the turn along with the next message"),
         Binding("y", "copy", "Copy", tooltip="Copy the turn"),
         Binding("f", "fork", "Fork", tooltip="Fork the session after the exchange of this turn"),
         Binding("e", "export", "Export", tooltip="Write the hits to a file"),
@@ -85,7 +85,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         Binding("f1,question_mark", "help", "Help", key_display="F1", tooltip="This page (? too, outside the query)"),
         Binding("escape", "dismiss(None)", "Back", key_display="Esc", tooltip="Back"),
     ]
-    _OF_A_HIT = frozenset({"view", "pin", "copy", "fork", "export", "to_query"})
+    _OF_A_HIT = frozenset({"view", "attach", "copy", "fork", "export", "to_query"})
 
     class ExportHits(Message):
         """The hits are to be written to a file; the browser stays open."""
@@ -357,9 +357,9 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         if not self._waits(self._jump) and (hit := self._hit) is not None:
             self.dismiss(JumpTo(hit.session_id, hit.turn_number))
 
-    def action_pin(self) -> None:
-        if not self._waits(self.action_pin) and (hit := self._hit) is not None:
-            self.dismiss(PinTurn(hit.session_id, hit.turn_number))
+    def action_attach(self) -> None:
+        if not self._waits(self.action_attach) and (hit := self._hit) is not None:
+            self.dismiss(AttachTurn(hit.session_id, hit.turn_number))
 
     def action_fork(self) -> None:
         if not self._waits(self.action_fork) and (hit := self._hit) is not None:

@@ -239,7 +239,7 @@ class ChatScreen(PagedScreen):
         else:
             service.submit(typed.text)
 
-    def pin(self, turn: Turn, reference: str) -> None:
+    def attach_turn(self, turn: Turn, reference: str) -> None:
         """Let this turn go along with the next message, under a short name."""
         name = f"[{reference} T{turn.turn_number}]"
         composer = self.query_one(Composer)

@@ -77,18 +77,21 @@ class CommandedScreen(FramedScreen):
             self.show_queue()
 
     def run_command(self, call: Call) -> None:
-        """Run a command of the list off the key press that asked for it; a failure is said in the transcript."""
-        command = call.command
-        if command is None:
-            self.say(f"There is no /{show_line(call.name, 40)}. /help lists the commands.", "warning")
-            return
-        handler: Callable[[str], Awaitable[None]] = getattr(self, command.handler)
-        self.run_worker(self._run(call, handler), group=f"command-{command.name}", exit_on_error=False)
+        """Run a command off the key press that asked for it; a failure, as of one that is not in the list, is said in
+        the transcript."""
+        self.run_worker(self._run(call), group=f"command-{call.name}", exit_on_error=False)
 
-    async def _run(self, call: Call, handler: Callable[[str], Awaitable[None]]) -> None:
+    def _handler(self, call: Call) -> Callable[[str], Awaitable[None]]:
+        """What the command does. Raises LoomError when there is no such command."""
+        if call.command is None:
+            raise LoomError(f"There is no /{show_line(call.name, 40)}.", "/help lists the commands.")
+        handler: Callable[[str], Awaitable[None]] = getattr(self, call.command.handler)
+        return handler
+
+    async def _run(self, call: Call) -> None:
         composer = self.query_one(Composer)
         try:
-            await handler(call.argument)
+            await self._handler(call)(call.argument)
         except Stopped as stopped:
             await self.query_one(Transcript).add_line(ReceiptLine(str(stopped)))
         except LoomError as error:

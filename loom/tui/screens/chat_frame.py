@@ -15,8 +15,8 @@ from textual.screen import Screen
 from loom.tui.passing import Said, Severity
 from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.service import ChatService
-from loom.tui.widgets.approval_place import ApprovalPlace
-from loom.tui.widgets.composer import Composer
+from loom.tui.widgets.approval_place import LOW, ApprovalPlace
+from loom.tui.widgets.composer import ASK, READ_ONLY, Composer
 from loom.tui.widgets.gauge import Gauge
 from loom.tui.widgets.notice_bar import Notice, NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
@@ -87,6 +87,7 @@ class FramedScreen(EndsItsWork, Screen[None]):
                 is_open=service is not None,
             )
         )
+        self.query_one(Composer).invite(READ_ONLY if service is not None and service.read_only else ASK)
         self.query_one(Gauge).show_usage(service.usage if service is not None else None)
         if service is not None:
             for welcome in self.query(Welcome):
@@ -131,7 +132,7 @@ class FramedScreen(EndsItsWork, Screen[None]):
         panel = self.query_one(StatePanel)
         panel.display = usual if self._panel_wanted is None else self._panel_wanted
         self.set_class(width < NARROW, "-narrow")
-        self.set_class(self.size.height <= 20, "-low")
+        self.set_class(self.size.height <= LOW, "-low")
         self.set_class(panel.display, "-state")
         self.query_one(ApprovalPlace).fit(self.size.height)
         self.show_state()

@@ -21,6 +21,7 @@ from loom.context.seen import SeenRequest, Standing, counting_words
 from loom.cowork.past_requests import PastRequests, find_request
 from loom.errors import LoomError
 from loom.text import show_line
+from loom.times import local_time
 from loom.tui.screens.ask import AskScreen
 from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.whole import WholeTextScreen
@@ -62,8 +63,8 @@ class PastRequestScreen(EndsItsWork, Screen[None]):
         Binding("right,l", "step(1)", "After", key_display="→", priority=True),
         Binding("home", "edge(-1)", "First request", show=False, priority=True),
         Binding("end", "edge(1)", "Last request", show=False, priority=True),
-        Binding("t", "go_to", "Go to", tooltip="Go to a request (12) or to a turn (T57)"),
         Binding("d", "compare", "Compare", tooltip="What is different from the marked request, or from the one before"),
+        Binding("t", "go_to", "Go to", tooltip="Go to a request (12) or to a turn (T57)"),
         Binding("m", "mark", "Mark", tooltip="Compare with this request from now on"),
         Binding("escape,q", "dismiss(None)", "Back", key_display="Esc"),
     ]
@@ -215,11 +216,10 @@ class PastRequestScreen(EndsItsWork, Screen[None]):
         )
 
     def _draw_facts(self, seen: SeenRequest, before: SeenRequest | None) -> None:
-        when = seen.created_at[:16].replace("T", " ")
         facts = [
             f"exchange {seen.exchange}",
             f"T{max((last for _, last in seen.turns), default=0)}",
-            f"{when} UTC",
+            show_line(local_time(seen.created_at), 40),
             show_line(seen.model_name, 60),
             f"{seen.about}{seen.tokens:,} of {seen.window:,} tokens",
             counting_words(seen),

@@ -21,7 +21,7 @@ from loom.archive.records import Session
 from loom.errors import LoomError
 from loom.text import plural, show_line, storable
 from loom.tui.age import utc_now
-from loom.tui.choices import ForkAt, JumpTo, NewSession, OpenSession, PickerResult, PinTurn, Quit
+from loom.tui.choices import AttachTurn, ForkAt, JumpTo, NewSession, OpenSession, PickerResult, Quit
 from loom.tui.places import is_gone
 from loom.tui.readers import SearchReader, SessionReader
 from loom.tui.screens.archive import ArchiveScreen
@@ -63,12 +63,9 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         Binding("up", "move(-1)", show=False),
         Binding("pagedown", "page(1)", show=False),
         Binding("pageup", "page(-1)", show=False),
-        Binding("slash", "filter", "Filter", key_display="/", tooltip="Filter; so does any letter that is no command"),
-        Binding("n", "new", "New", show=False, tooltip="Start a new session"),
-        Binding("d", "delete", "Delete", tooltip="Take the session off the list, after a yes"),
+        # As many as there is room for, so the first are those that are wanted most.
         Binding("u", "undo", "Undo", tooltip="Put back what was deleted last"),
-        Binding("r", "rename", "Rename", tooltip="Give the session another title"),
-        Binding("a", "everywhere", "All", tooltip="Sessions of every workspace, or of this one only"),
+        Binding("slash", "filter", "Filter", key_display="/", tooltip="Filter; so does any letter that is no command"),
         Binding(
             "ctrl+f",
             "archive",
@@ -77,6 +74,10 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
             priority=True,
             tooltip="Search everything that was ever said",
         ),
+        Binding("n", "new", "New", show=False, tooltip="Start a new session"),
+        Binding("d", "delete", "Delete", tooltip="Delete the session, after a yes; its turns stay in the archive"),
+        Binding("a", "everywhere", "All", tooltip="Sessions of every workspace, or of this one only"),
+        Binding("r", "rename", "Rename", tooltip="Give the session another title"),
         Binding("question_mark", "help", "Help", key_display="?", tooltip="This page"),
         Binding("escape", "clear", "Clear filter", key_display="Esc", tooltip="Clear the filter, back to the list"),
         Binding("escape", "leave", "Leave", key_display="Esc", tooltip="Leave the list"),
@@ -298,16 +299,16 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
             return
         title = show_line(session.title, 60) or "untitled"
         confirm = ConfirmScreen(
-            f"Take “{title}” off the list?",
+            f"Delete “{title}”?",
             deletion_in_words(session, self._clock()),
-            yes="take it off",
+            yes="delete it",
             no="keep it",
             clock=self._key_clock,
         )
         if await self.app.push_screen_wait(confirm):
             self._deleted.append(session)
             if not await self._change(
-                self._reader.delete_session(session.id), f"“{title}” is off the list; u brings it back."
+                self._reader.delete_session(session.id), f"“{title}” is deleted; u brings it back."
             ):
                 self._deleted.remove(session)
 
@@ -365,7 +366,7 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         match found:
             case JumpTo(session_id, turn_number):
                 self.dismiss(OpenSession(session_id, turn_number))
-            case PinTurn() | ForkAt():
+            case AttachTurn() | ForkAt():
                 self.dismiss(found)
             case None:
                 pass

@@ -31,8 +31,8 @@ class TurnViewScreen(EndsItsWork, Screen[None]):
     """
     AUTO_FOCUS = "TextView"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "step(-1)", "Turn before", key_display="←", priority=True),
-        Binding("right,l", "step(1)", "Turn after", key_display="→", priority=True),
+        Binding("left,h", "step(-1)", "Before", key_display="←", priority=True),
+        Binding("right,l", "step(1)", "After", key_display="→", priority=True),
         Binding("y", "copy", "Copy"),
         Binding("r", "turn_over", "Verbatim", tooltip="Calls as they are stored, and back to words"),
         Binding("j", "scroll(1)", "Down", show=False),

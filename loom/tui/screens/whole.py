@@ -20,7 +20,7 @@ class WholeTextScreen(TextSheet):
     """The whole of a result, a diff or an answer, folded at the screen's width. Nothing is left out."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,o", "dismiss", "Close", key_display="Esc"),
+        Binding("escape,q,o", "dismiss", "Back", key_display="Esc"),
         Binding("y", "copy", "Copy", key_display="y"),
         Binding("r", "turn_over", "Verbatim", tooltip="As it is stored, and back to words"),
     ]

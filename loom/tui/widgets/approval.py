@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from loom.cowork.events import ApprovalAsked, Decision
-from loom.text import show, show_line
+from loom.text import plural, show, show_line
 from loom.tui.widgets.key_guard import KeyGuard
 from loom.tui.widgets.text_view import TextView
 
@@ -59,6 +59,10 @@ class Choice(Static):
 
 NARROW = 78
 """Columns below which the answers have short labels, so that all of them are in view."""
+
+
+LEAST_LINES = 3
+"""Lines that the body has, however low the terminal."""
 
 
 class Approval(Vertical, can_focus=True):
@@ -109,6 +113,7 @@ class Approval(Vertical, can_focus=True):
         self.asked = asked
         self._more = more
         self._guard = KeyGuard(clock)
+        self._most = self._room = 24
         self._seen_end = False
         self._begun = ""
         """A key that has to come once more, as often as it came; or one that is no answer here. It may be how a word
@@ -149,6 +154,7 @@ class Approval(Vertical, can_focus=True):
     def on_resize(self, event: Resize) -> None:
         # Not now: in the middle of a layout their new widths would not be looked at.
         self.call_after_refresh(self._fit_answers, event.size.width < NARROW)
+        self.call_after_refresh(self._fit_body)
 
     def _fit_answers(self, narrow: bool) -> None:
         for choice in self.query(Choice):
@@ -163,10 +169,25 @@ class Approval(Vertical, can_focus=True):
         """The question came back into view: keys that were meant for something else do not answer it."""
         self._guard.restart()
 
-    def fit(self, lines: int) -> None:
-        """Give the body at most this many lines, so that the answers stay in view; the rest of it scrolls."""
+    def fit(self, body: int, room: int) -> None:
+        """Give the body at most `body` lines, and the whole at most `room`, so that the answers and what they would
+        allow stay in view; the rest of the body scrolls."""
+        self._most, self._room = body, room
         # In cells: a share of the screen counts for nothing inside a box that is as high as its content.
-        self.query_one(TextView).styles.max_height = lines
+        self.query_one(TextView).styles.max_height = min(body, room)
+        self.call_after_refresh(self._fit_body)
+
+    def _fit_body(self) -> None:
+        """How high title, warning and scopes are is known once they have been laid out."""
+        if not self.is_attached:
+            return
+        body, hint = self.query_one(TextView), self.query_one(".hint")
+        others = [each for each in self.children if each is not body and each.display]
+        # The line of a hint is kept free: the others stay where they are when it appears.
+        beside = sum(each.outer_size.height for each in others) + self.gutter.height + (not hint.display)
+        lines = max(LEAST_LINES, min(self._most, self._room - beside))
+        if body.styles.max_height is None or body.styles.max_height.value != lines:
+            body.styles.max_height = lines
         self.call_after_refresh(self._say_length)
 
     def _say_length(self) -> None:
@@ -180,7 +201,7 @@ class Approval(Vertical, can_focus=True):
 
     def say_typing(self) -> None:
         """The composer keeps the keyboard because there is text in it."""
-        self._hint("You are writing: Tab comes here to answer, your text stays.")
+        self._hint("You are writing: Tab comes here, your text stays.")
 
     def _hint(self, text: str) -> None:
         hint = self.query_one(".hint", Static)
@@ -217,15 +238,15 @@ class Approval(Vertical, can_focus=True):
         elif again and not quiet:
             # A key that is held down comes again by itself.
             self._begun += letter
-            self._hint("That key came too soon after another to count. Press it again.")
+            self._hint("Too quick to count: press it again.")
         elif letter not in self._answers:
             self._begun = self._begun + letter if again else letter
-            self._hint("p is not offered: this has no beginning that could be allowed for all of its kind.")
+            self._hint("p is not offered: no prefix of this could be allowed.")
         elif letter != "n" and self._unseen():
             self._hint_unseen()
         elif letter in ("a", "p") and not again:
             self._begun = letter
-            self._hint(f"Press {letter} again: it allows that without asking until loom is left.")
+            self._hint(f"Press {letter} again: always {'this prefix, ' if letter == 'p' else ''}this session.")
         else:
             self._begun = ""
             self._choose(letter)
@@ -242,7 +263,7 @@ class Approval(Vertical, can_focus=True):
 
     def _hint_unseen(self) -> None:
         lines = self._unseen()
-        self._hint(f"{lines} more line{'' if lines == 1 else 's'} below: Down, PgDn or End shows them, then y counts.")
+        self._hint(f"{plural(lines, 'more line')} below: End goes there, then y counts.")
 
     @on(Choice.Chosen)
     def _clicked(self, event: Choice.Chosen) -> None:

@@ -8,7 +8,10 @@ from time import monotonic
 from textual.containers import Vertical
 
 from loom.cowork.events import ApprovalAsked
-from loom.tui.widgets.approval import Approval
+from loom.tui.widgets.approval import LEAST_LINES, Approval
+
+LOW = 20
+"""Lines of the terminal up to which the conversation is drawn without boxes."""
 
 
 class ApprovalPlace(Vertical):
@@ -51,12 +54,13 @@ class ApprovalPlace(Vertical):
         """The terminal has this many lines."""
         self._screen_height = screen_height
         if (question := self.question) is not None:
-            question.fit(self._body_lines)
+            self._fit(question)
 
-    @property
-    def _body_lines(self) -> int:
-        # A low terminal keeps status, answers, composer, gauge and footer beside it.
-        return max(3, self._screen_height - 12 if self._screen_height <= 24 else self._screen_height // 2)
+    def _fit(self, question: Approval) -> None:
+        height = self._screen_height
+        # Status, composer, gauge, footer and a line of the conversation stay beside it; a low screen draws no boxes.
+        beside = 5 if height <= LOW else 7
+        question.fit(max(LEAST_LINES, height - 12 if height <= 24 else height // 2), height - beside)
 
     def restart(self) -> None:
         """The questions came back into view."""
@@ -74,7 +78,7 @@ class ApprovalPlace(Vertical):
             return
         question = Approval(self._waiting[0], more=more, clock=self._clock)
         await self.mount(question)
-        question.fit(self._body_lines)
+        self._fit(question)
         if writing:
             question.say_typing()
         else:

@@ -28,7 +28,8 @@ MOST_PASTES = 50
 MAX_HISTORY = 500
 
 _NEWLINE_KEYS = ("shift+enter", "ctrl+j", "alt+enter")
-_PLACEHOLDER = "Ask, or / for commands, ! for the shell"
+ASK = "Ask, or / for commands, ! for the shell"
+READ_ONLY = "Read only: nothing is sent from here; / for commands"
 _SHELL_PLACEHOLDER = "Runs in the workspace; Backspace leaves"
 
 
@@ -120,10 +121,11 @@ class Composer(TextArea):
             id=id,
             soft_wrap=True,
             tab_behavior="focus",
-            placeholder=_PLACEHOLDER,
+            placeholder=ASK,
             show_line_numbers=False,
         )
         self._popup = popup
+        self._invitation = ASK
         self._history: list[str] = []
         self._at: int | None = None
         self._draft = ""
@@ -138,6 +140,12 @@ class Composer(TextArea):
         """Whether Enter runs what is written, as a command in the workspace."""
 
     # --- what the screen does --------------------------------------------------------------------------------
+
+    def invite(self, words: str) -> None:
+        """What stands in it while nothing is written."""
+        self._invitation = words
+        if not self.is_shell:
+            self.placeholder = words
 
     def give_back(self, text: str) -> None:
         """What could not be sent: it stands in front of what has been written since."""
@@ -154,7 +162,7 @@ class Composer(TextArea):
             self.is_shell = on
             self.set_class(on, "-shell")
             self.border_title = f"{MARK} shell" if on else ""
-            self.placeholder = _SHELL_PLACEHOLDER if on else _PLACEHOLDER
+            self.placeholder = _SHELL_PLACEHOLDER if on else self._invitation
             self._offer()
             self.post_message(self.ShellChanged())
 

@@ -37,7 +37,7 @@ def cache_content(lines: Sequence[RequestLine], width: int) -> Content:
     """The share of each request's input that came from the provider's cache, over time."""
     shares = cache_shares(lines)
     if not shares:
-        return Content.styled("The provider has not said yet what came from its cache.", "$foreground-muted")
+        return Content.styled("No provider has said what came from its cache.", "$foreground-muted")
     mean, now = sum(shares) / len(shares), shares[-1]
     said = f"from the cache: last {now:.0%}, mean {mean:.0%}  "
     return Content.assemble(said, (sparkline(shares, max(8, min(60, width - CACHE_WORDS))), "$success"))

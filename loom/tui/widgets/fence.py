@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from markdown_it.token import Token
-from rich.cells import chop_cells
 from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.content import Content, Span
@@ -18,6 +17,8 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widgets import Markdown
 from textual.widgets._markdown import MarkdownBlock, MarkdownFence
+
+from loom.tui.folding import folded
 
 MOST_HIGHLIGHTED = 20_000
 """Characters of one block that are highlighted; lexing takes about 1 ms for 1,000."""
@@ -30,14 +31,10 @@ def code_rows(code: str, language: str, width: int) -> list[Content]:
     by_line = _spans_by_line(text, whole.spans)
     rows: list[Content] = []
     for line, spans in zip(text.split("\n"), by_line, strict=True):
-        content = Content(line, spans)
-        if content.cell_length <= width:
-            rows.append(content)
-            continue
-        at = 0
-        for piece in chop_cells(line, width):
-            rows.append(content[at : at + len(piece)])
-            at += len(piece)
+        content, at = Content(line, spans), 0
+        for row in folded(line, width):
+            rows.append(content[at : at + len(row)])
+            at += len(row)
     return rows
 
 

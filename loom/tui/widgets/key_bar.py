@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.events import Resize
 from textual.widgets import Footer
 from textual.widgets._footer import FooterKey
@@ -29,15 +30,25 @@ class KeyBar(Footer):
         all that it ever showed for as long as the screen lives.
         """
         keys: dict[str, FooterKey] = {}
-        for _, binding, enabled, tooltip in self.screen.active_bindings.values():
+        active = [(binding, enabled) for _, binding, enabled, _ in self.screen.active_bindings.values()]
+        for binding, enabled in [*active, *((binding, True) for binding in self._everywhere())]:
             if binding.show and binding.action not in keys:
                 shown = self.app.get_key_display(binding)
                 key = FooterKey(
-                    binding.key, shown, binding.description, binding.action, disabled=not enabled, tooltip=tooltip
+                    binding.key,
+                    shown,
+                    binding.description,
+                    binding.action,
+                    disabled=not enabled,
+                    tooltip=binding.tooltip,
                 )
                 key.compact = False
                 keys[binding.action] = key
         return keys
+
+    def _everywhere(self) -> list[Binding]:
+        """The app's keys that work over a sheet too, though Textual does not count them among its keys."""
+        return [each for each in self.app.BINDINGS if isinstance(each, Binding) and each.priority]
 
     def on_resize(self, event: Resize) -> None:
         if self._bindings_ready:

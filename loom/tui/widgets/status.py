@@ -10,12 +10,17 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widget import Widget
 
+from loom.config import OFFLINE
 from loom.text import show_line
 from loom.tui.widgets.line import split_line
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 TICK = 0.1
 """Seconds between two pictures of the throbber."""
+
+
+LEAST_TITLE = 12
+"""Cells that a title gets, however much stands behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +40,33 @@ class StatusInfo:
     """False while it is not known yet which session it will be."""
 
 
+def _about(info: StatusInfo, room: int) -> Content:
+    """What stands behind the title: reference, what is special, and where it comes from if that leaves a title room."""
+    about = Content.styled(f"  {info.reference}" if info.reference else "", "$foreground-muted")
+    if info.read_only or info.taken:
+        about = Content.assemble(about, ("  taken over" if info.taken else "  read-only", "$text-warning"))
+    origin = f"  {show_line(info.origin, 40)}" if info.origin else ""
+    if room - about.cell_length - len(origin) >= LEAST_TITLE:
+        about = Content.assemble(about, (origin, "$text-accent"))
+    return about
+
+
 def status_line(info: StatusInfo, work: str, width: int) -> Content:
     """The line in `width` cells: what the person needs least goes first when it is narrow."""
     model = show_line(info.model, 40)
-    model_style = "$text-warning" if model == "offline" else "$text-success"
-    if model == "offline" and width >= 80:
+    model_style = "$text-warning" if model == OFFLINE else "$text-success"
+    if model == OFFLINE and width >= 80:
         model = "offline (no model)"
     right = Content.assemble((work, "$text-primary bold"), "  " if work and model else "", (model, model_style))
     left = Content.styled("loom", "$text-primary bold")
+    room = width - right.cell_length - left.cell_length - 3
+    about = _about(info, room)
     title = show_line(info.title, 80) or ("untitled" if info.reference else "new session")
     if info.is_open:
-        left = Content.assemble(left, "  ", (title, "bold"))
-    if info.reference:
-        left = Content.assemble(left, (f"  {info.reference}", "$foreground-muted"))
-    if info.read_only or info.taken:
-        left = Content.assemble(left, ("  taken over" if info.taken else "  read-only", "$text-warning"))
-    if info.origin:
-        origin = f"  {show_line(info.origin, 40)}"
-        if len(origin) <= width - right.cell_length - left.cell_length - 1:
-            left = Content.assemble(left, (origin, "$text-accent"))
+        # A fork is called as what it was made of: what tells the two apart is not to be pushed out by the title.
+        shown = Content.styled(title, "bold").truncate(max(LEAST_TITLE, room - about.cell_length), ellipsis=True)
+        left = Content.assemble(left, "  ", shown)
+    left = left.append(about)
     room = width - right.cell_length - left.cell_length - 3
     workspace = show_line(info.workspace, 200)
     if workspace and room >= 8:

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rich.cells import chop_cells
 from rich.segment import Segment
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from loom.text import show
+from loom.tui.folding import folded
 from loom.tui.widgets.diff import LineKind, line_kinds
 
 Row = tuple[str, LineKind]
 
 
 def fold(text: str, width: int, *, diff: bool = False) -> list[Row]:
-    """Every character of the text, safe to draw, in rows of at most `width` cells. Nothing is left out."""
+    """Every character of the text, safe to draw, in rows of at most `width` cells."""
     lines = show(text).expandtabs(4).split("\n")
     plain: LineKind = "plain"
     kinds = line_kinds(lines) if diff else [plain] * len(lines)
-    rows: list[Row] = []
-    for line, kind in zip(lines, kinds, strict=True):
-        if len(line) <= width // 2 or (line.isascii() and len(line) <= width):
-            rows.append((line, kind))
-        elif line.isascii():
-            rows += [(line[at : at + width], kind) for at in range(0, len(line), width)]
-        else:
-            rows += [(piece, kind) for piece in chop_cells(line, width)]
-    return rows
+    return [(row, kind) for line, kind in zip(lines, kinds, strict=True) for row in folded(line, width)]
 
 
 class TextView(ScrollView, can_focus=True):

@@ -96,7 +96,7 @@ def usage_rows(usage: WindowUsage) -> list[UsageRow]:
     counted = sum(usage.segments.values())
     if usage.used != counted:
         # The provider's count is the one that triggers; ours by segment is an estimate.
-        rows.append(row("Provider counted otherwise by", usage.used - counted))
+        rows.append(row("Model's own count differs by", usage.used - counted))
     rows.append(row("Used", usage.used, total=True))
     rows.append(row("Free", usage.free, Cell("·", "$foreground-muted")))
     rows.append(row("Reserve for the answer", usage.reserve, Cell("╱", "$foreground-muted")))
@@ -213,7 +213,7 @@ def requests_content(requests: Sequence[RequestLine], width: int, most: int = 20
     if len(requests) > most:
         lines.append(Content.styled(f"and {len(requests) - most:,} before", "$foreground-muted"))
     words = (
-        "expected: what the gauge said before it was sent; counted: what the provider said after. loom learns from "
+        "expected: what the gauge said before it was sent; counted: what came back with the answer. loom learns from "
         "each answer how this model counts, so the first request may be far off."
     )
     return Content("\n").join([*lines, Content.styled(words, "$foreground-muted")])

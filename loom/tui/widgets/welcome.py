@@ -9,7 +9,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from loom.models.choice import OFFLINE
+from loom.config import OFFLINE
 from loom.text import show_block, show_line
 from loom.tui.keys import KEYS
 

@@ -1,0 +1,29 @@
+"""Moments of the archive, which keeps them in UTC, in the time of whoever reads them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def local_time(moment: str) -> str:
+    """`2026-11-22 08:10 +01:00`, for screens and commands; what is no ISO 8601 time stays as it is."""
+    local = _local(moment)
+    if local is None:
+        return moment
+    stamp = local.isoformat(sep=" ", timespec="minutes")
+    return f"{stamp[:16]} {stamp[16:]}"
+
+
+def iso_time(moment: str) -> str:
+    """`2026-11-22T08:10:42+01:00`, for files that others read; what is no ISO 8601 time stays as it is."""
+    local = _local(moment)
+    return moment if local is None else local.isoformat(timespec="seconds")
+
+
+def _local(moment: str) -> datetime | None:
+    try:
+        parsed = datetime.fromisoformat(moment)
+        # Without an offset it is UTC, as everywhere in the archive.
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone()
+    except (ValueError, OverflowError):
+        return None
