@@ -1,4 +1,4 @@
-"""Messages that wait for the running exchange to end."""
+"""What waits to be sent: for the running exchange to end, or, once that was interrupted, for the person."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from textual.widgets import Static
 from loom.text import show_line
 
 MOST_ROWS = 4
+
+
+_UP = "Up in the empty composer takes the last one back"
+_UP_PAST_QUESTION = "^L, then Up, takes the last one back"
 
 
 class QueuedMessages(Static):
@@ -26,12 +30,18 @@ class QueuedMessages(Static):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, markup=False)
 
-    def show_waiting(self, waiting: tuple[str, ...]) -> None:
-        """Draw them, oldest first; none takes the list away."""
-        lines = [Content.assemble(("↳ ", "$text-warning"), show_line(text, 160)) for text in waiting[:MOST_ROWS]]
+    def show_waiting(self, waiting: tuple[str, ...], *, held: int = 0, asked: bool = False) -> None:
+        """Draw them, oldest first; none takes the list away. The first `held` of them do not go by themselves. `asked`:
+        a question has the keys."""
+        lines = [
+            Content.assemble(("‖ " if at < held else "↳ ", "$text-warning"), show_line(text, 160))
+            for at, text in enumerate(waiting[:MOST_ROWS])
+        ]
         if len(waiting) > MOST_ROWS:
             lines.append(Content(f"  and {len(waiting) - MOST_ROWS} more"))
         if lines:
-            lines.append(Content.styled("  Up in an empty composer takes the last one back", "dim"))
+            up = _UP_PAST_QUESTION if asked else _UP
+            words = f"Held: Enter in the empty composer sends them. {up}" if held else up
+            lines.append(Content.styled(f"  {words}", "dim"))
         self.update(Content("\n").join(lines))
         self.display = bool(waiting)
