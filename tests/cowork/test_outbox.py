@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from loom.cowork.events import ExchangeEnded, Outcome, QueueChanged, TurnStored
 from tests.cowork.conftest import Start, Talk, chat
-from tests.support.provider import Gate, Reply, ScriptedProvider, Text
+from tests.support.provider import PATIENCE, Gate, Reply, ScriptedProvider, Text
 
 
-async def interrupted(start: Start, provider: ScriptedProvider, gate: Gate) -> Talk:
+async def interrupted(start: Start, provider: ScriptedProvider) -> Talk:
     """A conversation whose first exchange was interrupted while three things waited."""
+    gate = Gate()
     provider.add(Reply(gate, Text("never")))
     talk = await start(choice=chat())
     talk.session.submit("begin")
-    await talk.heard.until(TurnStored)
+    assert await asyncio.to_thread(gate.reached.wait, PATIENCE)
     talk.session.submit("first")
     talk.session.run_command("touch second")
     talk.session.submit("third")
@@ -27,7 +29,7 @@ async def interrupted(start: Start, provider: ScriptedProvider, gate: Gate) -> T
 async def test_an_interruption_holds_what_waits_each_thing_as_it_was(
     start: Start, provider: ScriptedProvider, workspace: Path
 ) -> None:
-    talk = await interrupted(start, provider, Gate())
+    talk = await interrupted(start, provider)
     session = talk.session
     assert (session.waiting, session.held) == (("first", "!touch second", "third"), 3)
     assert talk.heard.of(QueueChanged)[-1].waiting == session.waiting
@@ -40,7 +42,7 @@ async def test_an_interruption_holds_what_waits_each_thing_as_it_was(
 async def test_what_is_held_goes_in_its_order_when_it_is_let_go(
     start: Start, provider: ScriptedProvider, workspace: Path
 ) -> None:
-    talk = await interrupted(start, provider, Gate())
+    talk = await interrupted(start, provider)
     provider.add(Reply(Text("One.")), Reply(Text("Three.")))
     talk.session.send_held()
     for _ in range(3):
@@ -52,11 +54,11 @@ async def test_what_is_held_goes_in_its_order_when_it_is_let_go(
 
 
 async def test_what_is_said_next_goes_first_and_the_rest_stays_held(start: Start, provider: ScriptedProvider) -> None:
-    talk = await interrupted(start, provider, Gate())
+    talk = await interrupted(start, provider)
     gate = Gate()
     provider.add(Reply(gate, Text("Better.")), Reply(Text("Later.")))
     talk.session.submit("no, this instead")
-    await talk.heard.until(TurnStored, lambda e: e.turn.content == "no, this instead")
+    assert await asyncio.to_thread(gate.reached.wait, PATIENCE)
     talk.session.submit("and after it this")
     assert talk.session.waiting == ("first", "!touch second", "third", "and after it this")
     assert talk.session.held == 3
@@ -70,11 +72,11 @@ async def test_what_is_said_next_goes_first_and_the_rest_stays_held(start: Start
 async def test_a_second_interruption_holds_the_newer_ones_behind_the_older(
     start: Start, provider: ScriptedProvider
 ) -> None:
-    talk = await interrupted(start, provider, Gate())
+    talk = await interrupted(start, provider)
     gate = Gate()
     provider.add(Reply(gate, Text("never")))
     talk.session.submit("again")
-    await talk.heard.until(TurnStored, lambda e: e.turn.content == "again")
+    assert await asyncio.to_thread(gate.reached.wait, PATIENCE)
     talk.session.submit("fourth")
     talk.session.interrupt()
     await talk.heard.until(ExchangeEnded)

@@ -115,7 +115,9 @@ async def test_a_message_that_is_not_the_newest_thing_any_more_is_left_alone(
     assert (waits(again), times_sent(provider, WORDS)) == (0, 1)
 
 
-async def test_one_that_was_cleared_away_is_left_alone(start: Start, bench: Workbench) -> None:
+async def test_one_that_was_cleared_away_is_left_alone(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
     talk = await start(resume=await left(bench, WORDS), choice=chat())
     await talk.session.clear()
     assert waits(talk) == 0
@@ -123,7 +125,7 @@ async def test_one_that_was_cleared_away_is_left_alone(start: Start, bench: Work
     assert waits(talk) == 1
 
 
-async def test_nobody_asks_in_a_session_that_is_only_read(bench: Workbench) -> None:
+async def test_nobody_asks_in_a_session_that_is_only_read(bench: Workbench, provider: ScriptedProvider) -> None:
     session_id = await left(bench, WORDS)
     session = CoworkSession(bench, bench.locations.home, chat(), listener=Listening().take)
     try:
