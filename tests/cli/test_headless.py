@@ -71,18 +71,18 @@ async def test_a_message_without_an_answer_is_told_and_asked_about_again(workspa
     done = cowork(workspace, "--resume", "--retry")
     assert done.returncode == 0, done.stderr
     turns = await store.get_turns(session_id)
-    assert [turn.role for turn in turns] == ["user", "assistant", "tool", "assistant"]
+    assert [turn.role for turn in turns].count("user") == 1
     assert {turn.exchange for turn in turns} == {1}
-    assert done.stdout.strip() == (turns[-1].content or "").strip()
+    assert turns[-1].role == "assistant" and (turns[-1].content or "").strip() in done.stdout
     done = cowork(workspace, "--resume", "--retry")
     assert (done.returncode, done.stderr.strip()) == (
         2,
         "loom: The newest message has an answer. To have another one, say what it lacks.",
     )
-    await store.append_turn(session_id, "user", "list .")
+    number = await store.append_turn(session_id, "user", "list .")
     done = prompt(workspace, "list .", "--resume")
     assert done.returncode == 0
-    assert "loom: T5 has no answer; --retry in place of -p asks for it." in done.stderr
+    assert f"loom: T{number} has no answer; --retry in place of -p asks for it." in done.stderr
     await store.close()
 
 
