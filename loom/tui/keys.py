@@ -43,7 +43,7 @@ KEYS: tuple[Key, ...] = (
         "Ask again",
         "Ask for the answer that a message did not get",
         "chat",
-        "ask_again",
+        "command('retry')",
     ),
     Key("chat.decide", "ctrl+t", "^T", "Decide", "Answer what stands above the composer", "chat", "decide"),
     Key("chat.quit", "ctrl+q", "^Q", "Quit", "Leave loom; everything is kept", "chat"),

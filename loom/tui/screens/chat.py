@@ -355,13 +355,17 @@ class ChatScreen(PagedScreen):
     # --- keys ------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "interrupt":
-            return self.busy
-        if action == "ask_again":
-            return not self.busy and self.service is not None and self.service.unanswered is not None
-        if action in {"retry_save", "decide"}:
-            shown = self.query_one(NoticeBar).shown if self.is_mounted else None
-            return shown is Notice.UNSAVED if action == "retry_save" else shown in {Notice.TAKEN, Notice.TRUST}
+        shown = self.query_one(NoticeBar).shown if self.is_mounted else None
+        match action:
+            case "interrupt":
+                return self.busy
+            case "retry_save":
+                return shown is Notice.UNSAVED
+            case "command" if parameters == ("retry",):
+                waits = self.service is not None and self.service.unanswered is not None
+                return waits and shown is not Notice.UNSAVED
+            case "decide":
+                return shown in {Notice.TAKEN, Notice.TRUST}
         return True
 
     def action_compose(self) -> None:
@@ -382,9 +386,6 @@ class ChatScreen(PagedScreen):
             self.post_message(self.TakenAnswer())
         else:
             self.run_command(Call("instructions", ""))
-
-    def action_ask_again(self) -> None:
-        self.run_command(Call("retry", ""))
 
     @work(exclusive=True, group="save", exit_on_error=False)
     async def action_retry_save(self) -> None:

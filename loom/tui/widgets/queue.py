@@ -10,7 +10,7 @@ from loom.text import show_line
 MOST_ROWS = 4
 
 
-_UP = "Up in the empty composer takes the last one back"
+_UP = "Up in an empty composer takes the last one back"
 _UP_PAST_QUESTION = "^L, then Up, takes the last one back"
 
 
@@ -41,7 +41,7 @@ class QueuedMessages(Static):
             lines.append(Content(f"  and {len(waiting) - MOST_ROWS} more"))
         if lines:
             up = _UP_PAST_QUESTION if asked else _UP
-            words = f"Held: Enter in the empty composer sends them. {up}" if held else up
+            words = f"Held: Enter in an empty composer sends them. {up}" if held else up
             lines.append(Content.styled(f"  {words}", "dim"))
         self.update(Content("\n").join(lines))
         self.display = bool(waiting)

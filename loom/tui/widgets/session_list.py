@@ -35,7 +35,7 @@ Mark = Literal["here", "elsewhere", "closed"]
 _MARKS: dict[Mark, tuple[str, str]] = {
     "here": ("●", "$text-success"),
     "elsewhere": ("○", "$text-warning"),
-    "closed": (" ", ""),
+    "closed": (" ", "$text-success"),
 }
 ELSEWHERE = "open in another loom"
 
