@@ -110,7 +110,7 @@ async def test_esc_holds_what_was_queued_and_each_comes_back_as_it_was(app: Chat
         await settled(pilot, app)
         composer = app.chat.query_one(Composer)
         assert (app.service.interrupts, app.service.sent, composer.text) == (1, [], "half")
-        assert "Held: Enter in an empty composer sends them" in screen_text(app)
+        assert "Held: an empty Enter sends them" in screen_text(app)
         await pilot.press("enter")
         await settled(pilot, app)
         assert app.service.sent == ["half"], "what is written goes, what is held does not"

@@ -10,8 +10,13 @@ from loom.text import show_line
 MOST_ROWS = 4
 
 
-_UP = "Up in an empty composer takes the last one back"
-_UP_PAST_QUESTION = "^L, then Up, takes the last one back"
+_KEYS = {
+    (False, False): "Up in an empty composer takes the last one back",
+    (False, True): "^L, then Up, takes the last one back",
+    (True, False): "Held: an empty Enter sends them, Up takes the last one back",
+    (True, True): "Held: ^L, then Enter, sends them; ^L, then Up, takes the last one back",
+}
+"""What to press, by whether any is held and whether a question has the keys."""
 
 
 class QueuedMessages(Static):
@@ -21,7 +26,7 @@ class QueuedMessages(Static):
     QueuedMessages {
         display: none;
         height: auto;
-        max-height: 6;
+        max-height: 7;
         padding: 0 2;
         color: $text-muted;
     }
@@ -40,8 +45,6 @@ class QueuedMessages(Static):
         if len(waiting) > MOST_ROWS:
             lines.append(Content(f"  and {len(waiting) - MOST_ROWS} more"))
         if lines:
-            up = _UP_PAST_QUESTION if asked else _UP
-            words = f"Held: Enter in an empty composer sends them. {up}" if held else up
-            lines.append(Content.styled(f"  {words}", "dim"))
+            lines.append(Content.styled(f"  {_KEYS[bool(held), asked]}", "dim"))
         self.update(Content("\n").join(lines))
         self.display = bool(waiting)
