@@ -128,7 +128,7 @@ class Leases:
 
     def holders(self) -> dict[str, Holder]:
         """Who else has which session open, by the session's id. Costs what the lock files cost that are there (one for
-        each session that is open, and for each that was when its process was killed), a few µs each. Raises
+        each session that is open, and for each that was when its process was killed), 25 to 70 µs each. Raises
         OSError."""
         names = [path.stem for path in self._folder.glob("*.lease")]
         others = [name for name in names if (held := self._held.get(name)) is None or not self._is_named(name, held)]

@@ -78,8 +78,7 @@ class Drafts:
         self._keeper = keeper
         # loom was killed between storing the message and forgetting that it was being written.
         said = [typed.spelled for typed in map(typed_in, turns) if typed is not None]
-        kept = [unpacked(text) for text in texts]
-        return [piece for pieces in kept for at, piece in enumerate(pieces) if at or said[-1:] != [piece.rstrip()]]
+        return [piece for text in texts if said[-1:] != [text.rstrip()] for piece in unpacked(text)]
 
     async def keep(self, session_id: str | None, *texts: str) -> None:
         """Keep these texts as what is being written in the open conversation."""
