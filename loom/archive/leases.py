@@ -11,7 +11,7 @@ import json
 import os
 import socket
 import sqlite3
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,16 +121,41 @@ class Leases:
         if not self._path(session_id).exists() or (held is not None and self._is_named(session_id, held)):
             return None
         try:
-            # Where nothing can be written nobody takes a lease meanwhile, either.
-            mutex = locked(self._mutex) if os.access(self._folder, os.W_OK) else nullcontext()
-            with mutex:
-                descriptor = os.open(self._path(session_id), os.O_RDONLY | os.O_CLOEXEC)
-                try:
-                    return None if _try(descriptor) else _read(descriptor)
-                finally:
-                    os.close(descriptor)
+            with self._at_rest():
+                return self._locked_by(session_id)
         except FileNotFoundError:
             return None
+
+    def holders(self) -> dict[str, Holder]:
+        """Who else has which session open, by the session's id. Costs what the lock files cost that are there (one for
+        each session that is open, and for each that was when its process was killed), 25 to 70 µs each. Raises
+        OSError."""
+        names = [path.stem for path in self._folder.glob("*.lease")]
+        others = [name for name in names if (held := self._held.get(name)) is None or not self._is_named(name, held)]
+        if not others:
+            return {}
+        found: dict[str, Holder] = {}
+        with self._at_rest():
+            for session_id in others:
+                if (holder := self._locked_by(session_id)) is not None:
+                    found[session_id] = holder
+        return found
+
+    def _at_rest(self) -> AbstractContextManager[None]:
+        """While this lasts, nobody takes a lease or gives one up."""
+        # Where nothing can be written nobody does so anyway.
+        return locked(self._mutex) if os.access(self._folder, os.W_OK) else nullcontext()
+
+    def _locked_by(self, session_id: str) -> Holder | None:
+        """Who has the lock file locked; None if nobody does, or it is gone."""
+        try:
+            descriptor = os.open(self._path(session_id), os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        try:
+            return None if _try(descriptor) else _read(descriptor)
+        finally:
+            os.close(descriptor)
 
     @property
     def _mutex(self) -> Path:

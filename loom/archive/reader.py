@@ -96,6 +96,13 @@ class ArchiveReader:
         except OSError as error:
             raise ArchiveUnavailable(f"The leases beside {self.path} cannot be read: {error.strerror}.") from error
 
+    async def get_lease_holders(self) -> dict[str, Holder]:
+        """Who else has which session open, by the session's id; costs nothing for those that are closed."""
+        try:
+            return await asyncio.to_thread(self._leases.holders)
+        except OSError as error:
+            raise ArchiveUnavailable(f"The leases beside {self.path} cannot be read: {error.strerror}.") from error
+
     # Turns
 
     async def get_turns(self, session_id: str, offset: int = 0, limit: int = 50) -> list[Turn]:

@@ -27,10 +27,15 @@ def run(parsed: argparse.Namespace) -> int:
     """Start the app, or run one exchange with -p."""
     if parsed.fork and parsed.resume is None:
         raise LoomError("--fork needs the session to fork.", "Name it with --resume REF (0 is the newest).")
+    if parsed.retry and (parsed.resume is None or parsed.prompt is not None):
+        raise LoomError(
+            "--retry asks for the answer to a message that is stored.",
+            "Name its session with --resume REF, without -p.",
+        )
     workspace = find_workspace(parsed.workspace)
     locations = find_locations()
     settings = load_settings(locations.config, model=parsed.model)
-    if parsed.prompt is not None:
+    if parsed.prompt is not None or parsed.retry:
         from loom.cli.headless import run_prompt
 
         return run_prompt(locations, settings, workspace, parsed)

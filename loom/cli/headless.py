@@ -56,9 +56,10 @@ _ALLOWED = {"nothing": set(), "edits": {"diff"}, "commands": {"command"}, "all":
 
 
 def run_prompt(locations: Locations, settings: Settings, workspace: Path, parsed: argparse.Namespace) -> int:
-    """Run the exchange that the arguments ask for; its exit code."""
+    """Run the exchange that the arguments ask for, without a prompt that of the message that has no answer; its exit
+    code."""
     prompt = sys.stdin.read() if parsed.prompt == "-" else parsed.prompt
-    if not prompt.strip():
+    if prompt is not None and not prompt.strip():
         raise LoomError("The prompt is empty.", "Give -p some text, or pipe it in with -p -.")
     printer = _JsonPrinter() if parsed.output == "json" else _TextPrinter()
     allowed: set[str] = _ALLOWED[parsed.allow]
@@ -82,7 +83,7 @@ async def _run(
     settings: Settings,
     workspace: Path,
     resume: str | None,
-    prompt: str,
+    prompt: str | None,
     printer: _Printer,
     allowed: set[str],
     *,
@@ -110,7 +111,7 @@ async def _run(
                 names = ", ".join(file.path for file in session.beside.project.files)
                 say(show_line(f"loom: {names} not read: nobody trusted it yet; --trust does.", 500))
             with EndingSignals(driver.interrupt) as signals:
-                session.submit(prompt)
+                await _ask(session, prompt)
                 ended = await driver.ended
                 await session.titled()
         finally:
@@ -125,6 +126,16 @@ async def _run(
         return _EXIT[ended.outcome]
     finally:
         await workbench.close()
+
+
+async def _ask(session: CoworkSession, prompt: str | None) -> None:
+    """Begin the exchange. Raises LoomError when there is nothing to ask."""
+    if prompt is None:
+        await session.ask_again()
+        return
+    if (turn := session.unanswered) is not None:
+        say(f"loom: T{turn.turn_number} has no answer; --retry in place of -p asks for it.")
+    session.submit(prompt)
 
 
 class _Driver:

@@ -134,6 +134,11 @@ def _add_cowork(commands: _Commands[argparse.ArgumentParser]) -> None:
         help="with --resume: go on in a new session that begins with all turns of that one, which stays as it is",
     )
     parser.add_argument("-p", "--prompt", metavar="TEXT", help="one exchange without a screen; `-` reads stdin")
+    parser.add_argument(
+        "--retry",
+        action="store_true",
+        help="with --resume, in place of -p: ask for the answer that the newest message did not get",
+    )
     parser.add_argument("--output", choices=["text", "json"], default="text", help="what -p prints (default: text)")
     parser.add_argument(
         "--trust",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+from dataclasses import asdict
 
 from loom.archive import Session
+from loom.archive.leases import Holder
 from loom.cli.output import say, write_line
 from loom.cli.reading import opened
 from loom.cli.workspace import find_workspace
@@ -21,30 +23,37 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.limit < 1:
         raise LoomError("--limit takes a number from 1 up.")
     workspace = None if parsed.all else str(find_workspace(parsed.workspace))
-    sessions = asyncio.run(_list(workspace, parsed.limit))
+    sessions, holders = asyncio.run(_list(workspace, parsed.limit))
     for index, session in enumerate(sessions):
-        write_line(_as_json(session) if parsed.json else _as_line(index, session, everywhere=parsed.all))
+        holder = holders.get(session.id)
+        if parsed.json:
+            write_line(_as_json(session, holder))
+        else:
+            write_line(_as_line(index, session, holder, everywhere=parsed.all))
     if not sessions:
         where = "" if workspace is None else f" of {show_line(workspace, 200)}"
         say(f"loom: there is no session{where} yet{'' if parsed.all else '; --all lists those of every workspace'}")
     return 0
 
 
-async def _list(workspace: str | None, limit: int) -> list[Session]:
+async def _list(workspace: str | None, limit: int) -> tuple[list[Session], dict[str, Holder]]:
+    """The sessions, and who has which of them open."""
     locations = find_locations()
     if not locations.archive.exists():
-        return []
+        return [], {}
     async with opened(locations.archive) as store:
-        return await store.list_sessions(workspace, limit=limit)
+        return await store.list_sessions(workspace, limit=limit), await store.get_lease_holders()
 
 
-def _as_line(index: int, session: Session, *, everywhere: bool) -> str:
+def _as_line(index: int, session: Session, holder: Holder | None, *, everywhere: bool) -> str:
     when = local_time(session.last_active_at)
     title = show_line(session.title or "untitled", 60)
     where = f"  {show_line(session.workspace_path, 80)}" if everywhere else ""
-    about = f"({plural(session.turn_count, 'turn')}, {session.model_name})"
+    is_open = f", open in process {holder.pid}" if holder is not None else ""
+    about = f"({plural(session.turn_count, 'turn')}, {session.model_name}{is_open})"
     return f"[{index}] {session.reference}  {when}  {title}  {about}{where}"
 
 
-def _as_json(session: Session) -> str:
-    return json.dumps({column: session[column] for column in session})
+def _as_json(session: Session, holder: Holder | None) -> str:
+    is_open = asdict(holder) if holder is not None else None
+    return json.dumps({**{column: session[column] for column in session}, "open": is_open})

@@ -113,7 +113,9 @@ class Engine:
         """Answer a prompt that is stored already. See `Exchange.run` for what it raises."""
         await self._requests.open(prompt.session_id)
         self.window.set_state(_state_block(state))
-        self.window.add([prompt])
+        if not self.window.holds(prompt.turn_number):
+            # One that is asked about once more stands there already.
+            self.window.add([prompt])
         await self._set_hint(prompt)
         progress = InProgress(self._recorder, prompt.exchange, self._listener, self._count)
         cost = session.cost_usd if session else 0.0

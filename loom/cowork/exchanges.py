@@ -4,7 +4,7 @@ next one's turn comes."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
 from loom.cowork.titling import Titling
 from loom.cowork.typed import Typed
+from loom.cowork.unanswered import NEWEST_TURNS, unanswered_in
 from loom.errors import LoomError, Stopped
 from loom.text import plural
 from loom.tools.mentions import Mentions
@@ -69,7 +70,8 @@ class Exchanges:
         self._command: PersonCommand | None = None  # what runs is a command of the person's
         self._closing = False
         self._held = False  # a message waits until somebody tries again
-        self._unanswered: Turn | None = None  # a stored prompt whose exchange waits for a retry
+        self._unasked: Turn | None = None  # a stored prompt whose exchange waits for a retry of what is not saved
+        self._unanswered: Turn | None = None  # the newest prompt, stored, while nothing of an answer to it is
 
     @property
     def busy(self) -> bool:
@@ -82,9 +84,22 @@ class Exchanges:
         return self._outbox.waiting
 
     @property
+    def held(self) -> int:
+        """How many of those, from the oldest on, are held until `send_held`."""
+        return self._outbox.held
+
+    @property
     def sending(self) -> str:
         """What was sent and is on no disk yet, spelled; empty when there is nothing."""
         return self._outbox.sending
+
+    @property
+    def unanswered(self) -> Turn | None:
+        """The newest message, if it is stored and nothing came in answer to it; `ask_again` asks for that."""
+        prompt, engine = self._unanswered, self._answering.engine
+        if prompt is None or self.busy or (engine is not None and engine.window.left_to >= prompt.turn_number):
+            return None
+        return prompt
 
     def submit(self, typed: Typed) -> None:
         """Start an exchange with this, or let it wait while one runs or the agent is being built."""
@@ -97,11 +112,23 @@ class Exchanges:
         """Take the newest out of the queue, spelled, to edit it."""
         return self._outbox.take_back()
 
+    def hold(self, typed: Sequence[Typed]) -> None:
+        """Put this into the queue, behind what is held already."""
+        self._outbox.put_held(typed)
+
+    def send_held(self) -> None:
+        """Let what is held since an interruption go, in its order."""
+        if self._outbox.release():
+            self._held = False
+            self.start_next()
+
     def interrupt(self) -> bool:
-        """Stop what runs; False when nothing does. What has arrived is kept."""
+        """Stop what runs; False when nothing does. What has arrived is kept, and what waits is held: it is not sent
+        behind the back of whoever wanted to stop."""
         engine = self._answering.engine
         if not self.busy or self._running is None:
             return False
+        self._outbox.hold()
         if self._running is self._moving:
             self._running.cancel()
         elif self._command is not None:
@@ -140,6 +167,23 @@ class Exchanges:
             self._listener(Notice("error", f"loom made a mistake: {type(error).__name__}: {error}"))
             self._listener(ExchangeEnded(0, Outcome.FAILED, "The exchange was stopped by a fault in loom."))
         self.start_next()
+
+    async def find_unanswered(self) -> None:
+        """See whether the newest message of a session that was opened still has no answer."""
+        self._unanswered = unanswered_in(await self._record.transcript(None, NEWEST_TURNS))
+
+    async def ask_again(self) -> None:
+        """Ask for an answer to the newest message, which is stored and got none; it is not stored again. Raises
+        LoomError when there is no such message, or nobody to answer."""
+        await self._answering.prepared()
+        if self.busy:
+            raise LoomError("An exchange is running.", "Wait for it, or interrupt it with Esc.")
+        prompt, engine = self.unanswered, self._answering.engine
+        if prompt is None:
+            raise LoomError("The newest message has an answer.", "To have another one, say what it lacks.")
+        if engine is None or self._recorder.unsaved:
+            raise self._answering.problem or LoomError("Something is not saved yet.", "Retry saving first.")
+        self._start_answer(engine, self._answer(engine, prompt))
 
     async def _run(self, engine: Engine, text: str) -> None:
         # Commands may have been run before it: they give no title.
@@ -182,6 +226,7 @@ class Exchanges:
 
     async def _first_turn(self, store: Callable[[], Awaitable[Turn]]) -> Turn | None:
         """The turn that an exchange begins with, stored; None when it could not be, which is told."""
+        self._unanswered = None  # the exchange that begins now is the newest
         try:
             if self._record.id is None:
                 await self._create_session()
@@ -220,6 +265,7 @@ class Exchanges:
         self._listener(SessionOpened(detail.id, detail.reference, detail.title))
 
     async def _answer(self, engine: Engine, prompt: Turn) -> None:
+        self._unanswered = None
         self._listener(ExchangeStarted(prompt.exchange))
         # The state that goes with the exchange knows its prompt: a constraint holds from the answer to it on.
         self._listener(StateChanged(self._record.state))
@@ -232,6 +278,8 @@ class Exchanges:
             raise
         await self._settle_state()
         self._answering.measure()
+        if not self._recorder.unsaved:
+            self._unanswered = unanswered_in([prompt, *result.turns])
         if self._claim.taken:
             self._listener(ExchangeEnded(prompt.exchange, Outcome.FAILED, str(LeaseLost())))
         else:
@@ -242,7 +290,7 @@ class Exchanges:
         try:
             await self._answering.look_around(engine)
         except NotSaved as error:
-            self._unanswered = prompt
+            self._unasked = prompt
             self._listener(ExchangeEnded(prompt.exchange, Outcome.FAILED, str(error)))
             return False
         return True
@@ -270,10 +318,10 @@ class Exchanges:
         self._listener(Notice("information", f"Saved: {plural(len(stored), 'turn')}."))
         await self._settle_state()
         last = stored[-1]
-        prompt = self._unanswered or (last if last.role == "user" and not last.person_command else None)
+        prompt = self._unasked or (last if last.role == "user" and not last.person_command else None)
         engine = self._answering.engine
         if prompt is not None and engine is not None and not self.busy:
-            self._unanswered = None
+            self._unasked = None
             self._start_answer(engine, self._answer(engine, prompt))
             return
         await self._answering.reload()

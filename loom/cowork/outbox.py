@@ -1,8 +1,10 @@
-"""What is typed while an exchange runs: it waits here, in order, and can be taken back."""
+"""What is typed while an exchange runs: it waits here, in order, is held when the exchange is interrupted, and can be
+taken back."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 
 from loom.cowork.events import Listener, QueueChanged
 from loom.cowork.typed import Typed
@@ -13,13 +15,19 @@ class Outbox:
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
+        self._held: deque[Typed] = deque()
         self._waiting: deque[Typed] = deque()
         self._taken: Typed | None = None
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Oldest first."""
-        return tuple(typed.spelled for typed in self._waiting)
+        """Oldest first; those that are held come before those that go by themselves."""
+        return tuple(typed.spelled for typed in (*self._held, *self._waiting))
+
+    @property
+    def held(self) -> int:
+        """How many of them, from the oldest on, wait for `release`."""
+        return len(self._held)
 
     @property
     def sending(self) -> str:
@@ -29,6 +37,26 @@ class Outbox:
     def put(self, typed: Typed) -> None:
         self._waiting.append(typed)
         self._changed()
+
+    def put_held(self, typed: Sequence[Typed]) -> None:
+        """This does not go by itself."""
+        self._held.extend(typed)
+        self._changed()
+
+    def hold(self) -> None:
+        """Nothing that waits now goes by itself."""
+        waiting = list(self._waiting)
+        self._waiting.clear()
+        self.put_held(waiting)
+
+    def release(self) -> bool:
+        """Let what is held go, before everything else; False when there is nothing."""
+        if not self._held:
+            return False
+        self._waiting.extendleft(reversed(self._held))
+        self._held.clear()
+        self._changed()
+        return True
 
     def next(self, *, messages: bool, waits: bool) -> Typed | None:
         """The oldest, taken out to be sent; `sent` or `put_back` follows. None when there is none, and, when messages
@@ -59,9 +87,10 @@ class Outbox:
 
     def take_back(self) -> str | None:
         """The newest, taken out to be edited; None when there is none."""
-        if not self._waiting:
+        queue = self._waiting or self._held
+        if not queue:
             return None
-        typed = self._waiting.pop()
+        typed = queue.pop()
         self._changed()
         return typed.spelled
 

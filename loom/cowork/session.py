@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ from loom.cowork.recall_source import ArchiveRecall
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import Recorder
 from loom.cowork.titling import Titling
-from loom.cowork.typed import Typed
+from loom.cowork.typed import Typed, read_typed
 from loom.cowork.window_moves import WindowMoves
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
@@ -200,6 +201,16 @@ class CoworkSession:
         return self._exchanges.waiting
 
     @property
+    def held(self) -> int:
+        """How many of those, from the oldest on, wait since an interruption for `send_held`."""
+        return self._exchanges.held
+
+    @property
+    def unanswered(self) -> Turn | None:
+        """The newest message, if it is stored and nothing came in answer to it; `ask_again` asks for that."""
+        return None if self.read_only or self.taken else self._exchanges.unanswered
+
+    @property
     def sending(self) -> str:
         """What was sent and is on no disk yet, spelled; empty when there is nothing."""
         return self._exchanges.sending
@@ -216,6 +227,7 @@ class CoworkSession:
         Raises LeaseHeld when another loom has it open, unless asked to take over, UnknownSession when it is gone.
         """
         await self._opening.resume(session_id, take_over=take_over)
+        await self._exchanges.find_unanswered()
 
     async def read(self, session_id: str) -> None:
         """Open a session to read it only: nothing is written, no lease is taken. What another loom writes is told as
@@ -285,8 +297,21 @@ class CoworkSession:
         return self._exchanges.take_back()
 
     def interrupt(self) -> bool:
-        """Stop the running exchange; False when none runs. What has arrived is kept."""
+        """Stop the running exchange; False when none runs. What has arrived is kept, and what waits is held."""
         return self._exchanges.interrupt()
+
+    def hold(self, spelled: Sequence[str]) -> None:
+        """Put this, spelled as `loom.cowork.typed` has it, into the queue, for `send_held`."""
+        self._exchanges.hold([read_typed(text) for text in spelled])
+
+    def send_held(self) -> None:
+        """Let what is held since an interruption go, in its order."""
+        self._exchanges.send_held()
+
+    async def ask_again(self) -> None:
+        """Ask for an answer to the message that got none; it is not stored again. Raises LoomError."""
+        self._require_writing()
+        await self._exchanges.ask_again()
 
     def answer(self, call_id: str, decision: Decision) -> None:
         """Answer an approval that waits; a withdrawn one is ignored."""

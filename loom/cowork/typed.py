@@ -9,6 +9,8 @@ from loom.archive.records import Turn, TurnKind
 from loom.tools.mentions import without_files
 
 MARK = "!"
+_BETWEEN = "\x1e"
+"""Stands in no text that was typed: a paste shows what it has of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,16 @@ def typed_in(turn: Turn) -> Typed | None:
     if turn.role == "user" and turn.kind is TurnKind.TEXT:
         return Typed(without_files(turn.content or ""))
     return None
+
+
+def packed(*spelled: str) -> str:
+    """Several pieces as one text to keep, for `unpacked` to take apart; blank ones are left out."""
+    return _BETWEEN.join(text for text in spelled if text.strip())
+
+
+def unpacked(text: str) -> list[str]:
+    """The pieces of a text that was kept, in their order."""
+    return [piece for piece in text.split(_BETWEEN) if piece.strip()]
 
 
 def joined(*spelled: str) -> str:

@@ -102,6 +102,8 @@ class LoomApp(LoomLook):
 
     @work(group="open", exit_on_error=False)
     async def _begin(self) -> None:
+        if isinstance(self._driver, Terminal):
+            self._driver.hear()
         try:
             await self._stage.load_view()
             bench = await open_workbench(self._locations, self._settings)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from loom.archive.records import Turn
 from loom.archive.unsent import Unsent, place_of
-from loom.cowork.typed import joined, typed_in
+from loom.cowork.typed import packed, typed_in, unpacked
 
 KEEP_SECONDS = 0.7
 """After a change, so long until it goes to the disk."""
@@ -29,7 +29,7 @@ class DraftKeeper:
         it open. What another one has open now is its own. Raises OSError."""
         async with self._lock:
             texts = await asyncio.to_thread(self._words.take_up)
-            self._text = joined(*texts)
+            self._text = packed(*texts)
             return texts
 
     async def keep(self, session_id: str | None, text: str) -> None:
@@ -65,9 +65,9 @@ class Drafts:
         self._failed = False
         self._ended = False
 
-    async def restore(self, session_id: str | None, turns: Sequence[Turn]) -> str:
-        """What was being written when this conversation was left; from now on its words are kept. `turns` are its
-        newest ones."""
+    async def restore(self, session_id: str | None, turns: Sequence[Turn]) -> list[str]:
+        """What was being written, and what waited, when this conversation was left, oldest first; from now on its words
+        are kept. `turns` are its newest ones."""
         keeper = DraftKeeper(self._unsent, session_id, self._workspace)
         try:
             texts = await keeper.restore()
@@ -78,21 +78,21 @@ class Drafts:
         self._keeper = keeper
         # loom was killed between storing the message and forgetting that it was being written.
         said = [typed.spelled for typed in map(typed_in, turns) if typed is not None]
-        return joined(*(text for text in texts if said[-1:] != [text.rstrip()]))
+        return [piece for text in texts if said[-1:] != [text.rstrip()] for piece in unpacked(text)]
 
     async def keep(self, session_id: str | None, *texts: str) -> None:
         """Keep these texts as what is being written in the open conversation."""
         if self._keeper is None:
             return
         try:
-            await self._keeper.keep(session_id, joined(*texts))
+            await self._keeper.keep(session_id, packed(*texts))
         except OSError as error:
             if not self._failed:
                 self._failed = True
                 self._warn(f"What you write cannot be kept on the disk until it is sent: {error.strerror or error}.")
 
-    async def hand_on(self, session_id: str, text: str) -> None:
-        """Leave this text to be found when the session is opened. Raises OSError."""
+    async def hand_on(self, session_id: str | None, text: str) -> None:
+        """Leave this text to be found when the session is opened; None is the next new one here. Raises OSError."""
         words = self._unsent.at(place_of(session_id, self._workspace))
         await asyncio.to_thread(words.keep, text)
         await asyncio.to_thread(words.release)

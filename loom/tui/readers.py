@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypedDict
 
+from loom.archive.leases import Holder
 from loom.archive.records import Role, SearchHit, SearchPage, Session, Turn
 
 
@@ -20,6 +21,9 @@ class SessionReader(Protocol):
 
     async def list_sessions(self, workspace: str | None = None, *, limit: int = 50) -> list[Session]:
         """Newest first; of every workspace if None. Sessions that were deleted are not in it."""
+
+    async def get_lease_holders(self) -> dict[str, Holder]:
+        """Who else has which session open, by the session's id."""
 
     async def rename_session(self, session_id: str, title: str) -> None: ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -66,6 +67,14 @@ class ChatService(Protocol):
         """What was typed during the exchange, oldest first, spelled as `loom.cowork.typed` has it."""
 
     @property
+    def held(self) -> int:
+        """How many of those, from the oldest on, wait since an interruption for `send_held`."""
+
+    @property
+    def unanswered(self) -> Turn | None:
+        """The newest message, if it is stored and nothing came in answer to it."""
+
+    @property
     def pending(self) -> tuple[ApprovalAsked, ...]: ...
 
     @property
@@ -103,7 +112,16 @@ class ChatService(Protocol):
         """Take the newest out of the queue, spelled; None when nothing waits."""
 
     def interrupt(self) -> bool:
-        """Stop the running exchange; False when none runs."""
+        """Stop the running exchange; False when none runs. What waits is held then."""
+
+    def hold(self, spelled: Sequence[str]) -> None:
+        """Put this into the queue, for `send_held`."""
+
+    def send_held(self) -> None:
+        """Let what is held go, in its order."""
+
+    async def ask_again(self) -> None:
+        """Ask for an answer to the message that got none; it is not stored again."""
 
     def answer(self, call_id: str, decision: Decision) -> None: ...
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from loom.archive.leases import Holder
 from loom.archive.records import Session
 from loom.text import show_line
+from loom.times import local_time
 from loom.tui.age import age
 from loom.tui.widgets.session_list import turns_text
 
@@ -16,10 +18,22 @@ def haystack(session: Session) -> str:
     return "\n".join((*fields, *session.tags)).casefold()
 
 
-def deletion_in_words(session: Session, now: datetime) -> str:
-    """The whole of what deleting a session does, and which one it is."""
+def holder_in_words(holder: Holder) -> str:
+    """Who has a session open: `Process 4242 on bench has it, since 2026-03-04 10:00 +00:00.`"""
+    since = show_line(local_time(holder.since), 40)
+    return f"Process {holder.pid} on {show_line(holder.host, 60)} has it, since {since}."
+
+
+def deletion_in_words(session: Session, now: datetime, holder: Holder | None = None) -> str:
+    """The whole of what deleting a session does, and which one it is; `holder` is another loom that has it open."""
+    elsewhere = ""
+    if holder is not None:
+        elsewhere = (
+            f"It is open in another loom. {holder_in_words(holder)} That one goes on; what is said there is stored, "
+            "off the list.\n\n"
+        )
     return (
         f"{session.reference} · {turns_text(session.turn_count)} · last used {age(session.last_active_at, now)} ago"
-        f" · {show_line(session.model_name, 80)}\n{show_line(session.workspace_path, 300)}\n\n"
+        f" · {show_line(session.model_name, 80)}\n{show_line(session.workspace_path, 300)}\n\n{elsewhere}"
         "It leaves this list and the search. Its turns stay in the archive until they are purged, and u brings it back."
     ).replace("now ago", "just now")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from loom.archive.leases import Holder
 from loom.archive.unsent import Unsent
 from loom.config import Settings
 from loom.cowork.events import Event, QueueChanged
+from loom.cowork.typed import unpacked
 from loom.locations import Locations
 from loom.tui.choices import NewSession, OpenSession
 from loom.tui.drafts import Drafts
@@ -105,12 +107,12 @@ class Stage:
             case Held.TAKE_OVER:
                 await self.open(bench, OpenSession(session.session_id), take_over=True)
             case Held.FORK:
-                await self._go_on_in(bench, await session.fork_here())
+                await self._go_on_in(bench, session, await session.fork_here())
             case _:
                 pass
 
-    async def _go_on_in(self, bench: Workbench, session_id: str) -> None:
-        """Open this session with the words that were being written in the one that is open."""
+    async def _go_on_in(self, bench: Workbench, session: CoworkSession, session_id: str) -> None:
+        """Open the session of that id with the words that were being written in this one, which is open."""
         chat = self.chat
         words = chat.take_draft()
         try:
@@ -119,7 +121,7 @@ class Stage:
             await self.open(bench, OpenSession(session_id))
         except BaseException:
             if self.chat is chat:
-                chat.restore_draft(words)
+                chat.restore_draft(unpacked(words), session)
             raise
 
     async def open(self, bench: Workbench, target: Target, *, take_over: bool = False) -> bool:
@@ -194,7 +196,9 @@ class Stage:
         """Store what runs, keep what is being written, give the session up."""
         self._drafts.end()
         await self._keep_draft()
-        if self.session is not None:
+        if self.session is None:
+            await self._keep_early()
+        else:
             await self.session.close()
             # A message that could not be stored any more stands there again.
             await self._keep_draft()
@@ -209,8 +213,17 @@ class Stage:
     async def _keep_draft(self) -> None:
         session, chat = self.session, self.chat
         if session is not None and chat.is_attached:
-            await self._drafts.keep(session.session_id, session.sending, chat.draft)
+            # Not on the screen yet, what is held from the last time waits in the session.
+            waiting = () if chat.service is session else session.waiting
+            await self._drafts.keep(session.session_id, session.sending, *waiting, chat.draft)
+
+    async def _keep_early(self) -> None:
+        """What was written before there was a conversation goes to the next new one."""
+        if self.chat.is_attached and (text := self.chat.draft):
+            # Nobody can be told any more.
+            with suppress(OSError):
+                await self._drafts.hand_on(None, text)
 
     async def _restore_draft(self, session: CoworkSession, chat: ChatScreen) -> None:
-        chat.restore_draft(await self._drafts.restore(session.session_id, await session.transcript()))
+        chat.restore_draft(await self._drafts.restore(session.session_id, await session.transcript()), session)
         self.draft_changed()

@@ -9,15 +9,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from threading import Event
 from typing import IO, TYPE_CHECKING, cast
 
+from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 from loom.cowork.ending import silence
+from loom.tui.typed_ahead import as_keys, take_typed_ahead
 
 if TYPE_CHECKING:
     from textual.app import App
+
+
+LOOK_SECONDS = 0.05
+"""How often is looked whether the program ends before it hears a key."""
 
 
 class TerminalLost(Message):
@@ -31,6 +38,8 @@ class Terminal(LinuxDriver):
         self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._typed_ahead = ""
+        self._heard = Event()
         # It has all that the driver's writer asks of a file.
         self._file = _Drawing(cast(IO[str], self._file), self.lose)  # type: ignore[assignment]
 
@@ -46,7 +55,27 @@ class Terminal(LinuxDriver):
             self.suspend_application_mode()
         super()._sigcont_application()
 
+    def start_application_mode(self) -> None:
+        ahead = take_typed_ahead(self.fileno)
+        if ahead is not None:
+            self._typed_ahead += ahead[0]
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        if ahead is not None:
+            self.attrs_before = ahead[1]
+
+    def hear(self) -> None:
+        """There is somebody to press keys for now: what was typed before comes first. Until then keys wait in the
+        terminal."""
+        self._heard.set()
+
     def run_input_thread(self) -> None:
+        while not self._heard.wait(LOOK_SECONDS):
+            if self.exit_event.is_set():
+                return
+        typed, self._typed_ahead = self._typed_ahead, ""
+        if typed:
+            for event in XTermParser(self._debug).feed(as_keys(typed)):
+                self.process_message(event)
         try:
             super().run_input_thread()
         except OSError:

@@ -50,6 +50,34 @@ def _ask(holder: subprocess.Popen[str], text: str) -> str:
     return holder.stdout.readline().strip()
 
 
+async def test_who_has_what_open_is_known_of_all_sessions_at_once(
+    store: ConversationStore, other_store: ConversationStore, session: str
+) -> None:
+    mine, theirs = session, await store.create_session("/elsewhere", "offline", "")
+    assert await store.get_lease_holders() == {}
+    await store.acquire_lease(mine)
+    lease = await other_store.acquire_lease(theirs)
+    assert {id: (h.pid, h.since) for id, h in (await store.get_lease_holders()).items()} == {
+        theirs: (os.getpid(), lease.since)
+    }
+    assert list(await other_store.get_lease_holders()) == [mine]
+    await store.acquire_lease(theirs, take_over=True)
+    assert await store.get_lease_holders() == {}, "what was taken over is nobody else's"
+    assert sorted(await other_store.get_lease_holders()) == sorted([mine, theirs])
+    await store.release_lease(theirs)
+    assert list(await other_store.get_lease_holders()) == [mine]
+
+
+async def test_one_that_was_killed_has_nothing_open(store: ConversationStore, session: str) -> None:
+    holder = _start_holder(store.path, session)
+    assert [held.pid for held in (await store.get_lease_holders()).values()] == [holder.pid]
+    holder.kill()
+    holder.wait()
+    assert (store.path.parent / "leases" / f"{session}.lease").exists()
+    assert await store.get_lease_holders() == {}
+    await store.acquire_lease(session)
+
+
 async def test_a_second_store_is_told_who_has_it(
     store: ConversationStore, other_store: ConversationStore, session: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import closing
 from pathlib import Path
@@ -26,6 +27,17 @@ async def home(tmp_path: Path) -> Path:
     await store.append_turn(session, "user", "a title\nthe words that were stored here")
     await store.close()
     return home
+
+
+async def test_the_list_says_which_session_is_open(home: Path) -> None:
+    store = await ConversationStore.open(home / "archive.db")
+    [session] = await store.list_sessions()
+    assert "open in process" not in loom("sessions", "--all", home=home).stdout
+    await store.acquire_lease(session.id)
+    assert f", open in process {os.getpid()})" in loom("sessions", "--all", home=home).stdout
+    assert json.loads(loom("sessions", "--all", "--json", home=home).stdout)["open"]["pid"] == os.getpid()
+    await store.close()
+    assert json.loads(loom("sessions", "--all", "--json", home=home).stdout)["open"] is None
 
 
 @pytest.mark.parametrize("command", [("check",), ("backup",), ("purge", "0", "--yes")])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from loom.archive import ConversationStore
 from tests.support.checkout import make_checkout
 from tests.support.pty_program import environment_for
 from tests.support.signals import hear_signals
@@ -21,8 +22,12 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def prompt(workspace: Path, text: str, *more: str) -> subprocess.CompletedProcess[str]:
+    return cowork(workspace, "-p", text, *more)
+
+
+def cowork(workspace: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "loom", "cowork", "-w", str(workspace), "-p", text, *more],
+        [sys.executable, "-m", "loom", "cowork", "-w", str(workspace), *arguments],
         env=environment_for(workspace.parent / "home", LOOM_MODEL="offline"),
         capture_output=True,
         text=True,
@@ -55,6 +60,37 @@ def test_a_command_that_fails_is_told_and_is_the_models_to_work_around(workspace
     done = prompt(workspace, "run false", "--allow", "commands")
     assert done.returncode == 0
     assert "shell_execute" in done.stderr
+
+
+async def test_a_message_without_an_answer_is_told_and_asked_about_again(workspace: Path) -> None:
+    home = workspace.parent / "home"
+    home.mkdir(mode=0o700)
+    store = await ConversationStore.open(home / "archive.db")
+    session_id = await store.create_session(workspace, "offline", "")
+    await store.append_turn(session_id, "user", "read README.md")
+    done = cowork(workspace, "--resume", "--retry")
+    assert done.returncode == 0, done.stderr
+    turns = await store.get_turns(session_id)
+    assert [turn.role for turn in turns].count("user") == 1
+    assert {turn.exchange for turn in turns} == {1}
+    assert turns[-1].role == "assistant" and (turns[-1].content or "").strip() in done.stdout
+    done = cowork(workspace, "--resume", "--retry")
+    assert (done.returncode, done.stderr.strip()) == (
+        2,
+        "loom: The newest message has an answer. To have another one, say what it lacks.",
+    )
+    number = await store.append_turn(session_id, "user", "list .")
+    done = prompt(workspace, "list .", "--resume")
+    assert done.returncode == 0
+    assert f"loom: T{number} has no answer; --retry in place of -p asks for it." in done.stderr
+    await store.close()
+
+
+@pytest.mark.parametrize("wrong", [["--retry"], ["--retry", "--resume", "0", "-p", "hello"]])
+def test_retry_wants_a_session_and_no_prompt(workspace: Path, wrong: list[str]) -> None:
+    done = cowork(workspace, *wrong)
+    assert done.returncode == 2
+    assert "--resume REF, without -p" in done.stderr
 
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

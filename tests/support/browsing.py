@@ -15,6 +15,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from loom.archive import ConversationStore
+from loom.archive.leases import Holder
 from loom.archive.records import Role, SearchPage, Session, Turn
 from loom.tui import look
 from loom.tui.look import LoomLook
@@ -99,6 +100,9 @@ class Fixed:
 
     async def list_sessions(self, workspace: str | None = None, *, limit: int = 50) -> list[Session]:
         return [self._session(s) for s in await self.store.list_sessions(workspace, limit=limit)]
+
+    async def get_lease_holders(self) -> dict[str, Holder]:
+        return await self.store.get_lease_holders()
 
     async def rename_session(self, session_id: str, title: str) -> None:
         await self.store.rename_session(session_id, title)

@@ -92,6 +92,9 @@ class ScriptedChat:
         self.usage: WindowUsage | None = USAGE
         self.busy = False
         self.waiting: tuple[str, ...] = ()
+        self.held = 0
+        self.unanswered: Turn | None = None
+        self.asked_again = 0
         self.pending: tuple[ApprovalAsked, ...] = ()
         self.read_only = False
         self.taken = False
@@ -130,13 +133,27 @@ class ScriptedChat:
         if not self.waiting:
             return None
         *rest, last = self.waiting
-        self.waiting = tuple(rest)
+        self.waiting, self.held = tuple(rest), min(self.held, len(rest))
         self.tell(QueueChanged(self.waiting))
         return last
 
     def interrupt(self) -> bool:
         self.interrupts += 1
+        self.held = len(self.waiting)
+        self.tell(QueueChanged(self.waiting))
         return self.busy
+
+    def hold(self, spelled: Sequence[str]) -> None:
+        self.waiting, self.held = (*spelled, *self.waiting), self.held + len(spelled)
+
+    def send_held(self) -> None:
+        self.sent += self.waiting[: self.held]
+        self.waiting, self.held = self.waiting[self.held :], 0
+        self.tell(QueueChanged(self.waiting))
+
+    async def ask_again(self) -> None:
+        self.asked_again += 1
+        self.unanswered = None
 
     def answer(self, call_id: str, decision: Decision) -> None:
         self.answers.append((call_id, decision))

@@ -6,13 +6,16 @@ import sqlite3
 from pathlib import Path
 
 from loom.archive.unsent import Unsent
+from loom.cowork.typed import packed, unpacked
 from loom.locations import Locations
 from loom.tui.choices import OpenSession
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
+from loom.tui.widgets.approval import Approval
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.message import AssistantMessage, UserMessage
+from loom.tui.widgets.queue import QueuedMessages
 from tests.support.seat import seated
 from tests.support.unsent import put_unsent
 
@@ -79,12 +82,38 @@ async def test_a_message_stays_a_draft_until_it_is_stored(locations: Locations, 
         other.execute("BEGIN IMMEDIATE")
         await seat.say("words that matter")
         await seat.say("and more of them")
-        await seat.until(lambda: kept() == ["words that matter\n\nand more of them"])
+        await seat.until(lambda: kept() == [packed("words that matter", "and more of them")])
         assert seat.chat.draft == "and more of them"
         other.execute("ROLLBACK")
         other.close()
         await seat.until(lambda: not kept())
         await seat.until(lambda: seat.chat.service is not None and not seat.chat.service.waiting)
+        await seat.idle()
+
+
+async def test_what_waited_when_loom_was_left_waits_again_each_thing_as_it_was(
+    locations: Locations, workspace: Path
+) -> None:
+    async with seated(locations, workspace, fresh=True) as seat:
+        await seat.ready()
+        await seat.say("run touch made.txt")
+        await seat.until(lambda: seat.chat.query(Approval))
+        for text in ("!touch mine.txt", "read README.md", "half a thought"):
+            seat.chat.query_one(Composer).focus()
+            seat.chat.query_one(Composer).put(text)
+            if text != "half a thought":
+                await seat.pilot.press("enter")
+        await seat.until(lambda: len(seat.chat.waiting) == 2)
+        await seat.pilot.press("ctrl+q")
+    async with seated(locations, workspace, resume="0") as seat:
+        await seat.ready()
+        composer = seat.chat.query_one(Composer)
+        assert (seat.chat.waiting, composer.text) == (("!touch mine.txt", "read README.md"), "half a thought")
+        assert seat.chat.query_one(QueuedMessages).display
+        assert not (workspace / "mine.txt").exists()
+        await seat.pilot.press("ctrl+c", "enter")
+        await seat.until(lambda: (workspace / "mine.txt").exists() and not seat.chat.waiting)
+        await seat.until(lambda: "read README.md" in [message.text for message in seat.chat.query(UserMessage)])
         await seat.idle()
 
 
@@ -109,7 +138,7 @@ async def test_words_written_in_a_session_that_is_only_read_are_there_after_leav
         await seat.pilot.press("ctrl+q")
     async with seated(locations, workspace, resume=first) as seat:
         await seat.ready()
-        assert sorted(seat.chat.draft.split("\n\n")) == ["mine", "written while reading"]
+        assert sorted(unpacked(seat.chat.draft)) == ["mine", "written while reading"]
 
 
 async def test_two_new_conversations_in_one_folder_keep_their_own_words(locations: Locations, workspace: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -96,20 +97,80 @@ async def test_what_is_typed_while_it_works_is_queued_and_editable(app: ChatApp)
         assert not app.chat.query_one(QueuedMessages).display
 
 
-async def test_esc_gives_back_what_was_queued_instead_of_sending_it(app: ChatApp) -> None:
+async def test_esc_holds_what_was_queued_and_each_comes_back_as_it_was(app: ChatApp) -> None:
     async with app.run_test() as pilot:
         app.service.busy = True
-        for text in ("first", "second"):
+        for text in ("first", "!make", "third"):
             app.chat.query_one(Composer).put(text)
             await pilot.press("enter")
         app.chat.query_one(Composer).put("half")
         await settled(pilot, app)
         await pilot.press("escape")
+        app.service.busy = False
         await settled(pilot, app)
-        assert app.service.interrupts == 1
-        assert app.service.waiting == ()
-        assert app.chat.query_one(Composer).text == "first\n\nsecond\n\nhalf"
+        composer = app.chat.query_one(Composer)
+        assert (app.service.interrupts, app.service.sent, composer.text) == (1, [], "half")
+        assert "Held: an empty Enter sends them" in screen_text(app)
+        await pilot.press("enter")
+        await settled(pilot, app)
+        assert app.service.sent == ["half"], "what is written goes, what is held does not"
+        await pilot.press("up")
+        await settled(pilot, app)
+        assert (composer.text, composer.is_shell) == ("third", False)
+        await pilot.press("ctrl+c", "up")
+        await settled(pilot, app)
+        assert (composer.text, composer.is_shell) == ("make", True)
+        await pilot.press("ctrl+c", "escape", "enter")
+        await settled(pilot, app)
+        assert app.service.sent == ["half", "first"]
         assert not app.chat.query_one(QueuedMessages).display
+
+
+async def test_up_on_a_question_takes_back_what_waits_unless_it_scrolls_the_question(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.busy = True
+        app.chat.query_one(Composer).put("and then commit")
+        await pilot.press("enter")
+        app.service.tell(ToolStarted("c1", "shell_execute", {"command": "make"}, 2), ASKED)
+        await settled(pilot, app)
+        assert app.chat.query_one(Approval).has_focus
+        assert "^L, then Up, takes the last one back" in screen_text(app)
+        await pilot.press("up")
+        await settled(pilot, app)
+        composer = app.chat.query_one(Composer)
+        assert (composer.text, composer.has_focus, app.service.waiting) == ("and then commit", True, ())
+        assert "You are writing" in str(app.chat.query_one(Approval).query_one(".hint", Static).content)
+        await pilot.press("enter")
+        await settled(pilot, app)
+        assert app.chat.query_one(Approval).has_focus
+        long = replace(ASKED.preview, body="\n".join(f"line {n}" for n in range(100)))
+        app.service.tell(ApprovalAnswered("c1", None), replace(ASKED, call_id="c2", preview=long))
+        await settled(pilot, app)
+        await pilot.press("down", "up", "up")
+        await settled(pilot, app)
+        assert (app.chat.query_one(Approval).has_focus, app.service.waiting) == (True, ("and then commit",))
+        await pilot.press("ctrl+l", "up")
+        await settled(pilot, app)
+        assert (composer.text, composer.has_focus) == ("and then commit", True)
+
+
+async def test_a_message_without_an_answer_is_said_and_ctrl_r_asks_again(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        assert "has no answer" not in screen_text(app)
+        await pilot.press("ctrl+r")
+        await settled(pilot, app)
+        assert app.service.asked_again == 0
+        app.service.unanswered = turn(7, "user", "Why?")
+        app.service.tell(ExchangeEnded(3, Outcome.FAILED, "The server is down."))
+        await settled(pilot, app)
+        assert "T7 has no answer. Ctrl+R asks for it" in screen_text(app)
+        assert "^R Ask again" in screen_text(app)
+        await pilot.press("ctrl+r")
+        await settled(pilot, app)
+        assert app.service.asked_again == 1
+        app.service.tell(ExchangeStarted(3))
+        await settled(pilot, app)
+        assert "has no answer" not in screen_text(app)
 
 
 async def test_what_is_said_in_passing_covers_nothing_and_is_said_once(app: ChatApp) -> None:

@@ -167,6 +167,13 @@ RUNNING: tuple[Event, ...] = (
 )
 
 
+def test_interrupted_with_a_queue(snap_compare: Compare, app: ChatApp) -> None:
+    app.service.waiting, app.service.held = ("and then commit it", "!git push", "what is next?"), 3
+    app.service.unanswered = turn(5, "user", "Run the tests", exchange=2)
+    events = (TurnStored(app.service.unanswered), ExchangeEnded(2, Outcome.INTERRUPTED), QueueChanged(()))
+    assert snap_compare(app, terminal_size=(100, 30), run_before=told(*events))
+
+
 def test_running(snap_compare: Compare, app: ChatApp) -> None:
     app.service.waiting = ("and then commit it",)
     assert snap_compare(app, terminal_size=(100, 40), run_before=told(*RUNNING))

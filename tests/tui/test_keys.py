@@ -20,8 +20,9 @@ def test_no_key_of_the_screen_is_one_of_text_editing() -> None:
     assert not screen & editing
 
 
-def test_keys_of_one_place_do_not_collide_but_for_esc_and_pin() -> None:
+def test_keys_of_one_place_do_not_collide_but_for_those_of_another_time() -> None:
     for place in ("chat", "composer", "message", "card", "approval"):
         counts = Counter(key.strip() for key_ in KEYS if key_.where == place for key in key_.keys.split(","))
-        # Esc interrupts while something runs; else it goes back to the composer. What is pinned is unpinned.
-        assert {key for key, count in counts.items() if count > 1} <= {"escape", "p"}
+        # Esc interrupts while something runs; else it goes back to the composer. What is pinned is unpinned. Ctrl+R
+        # asks again once there is nothing to save.
+        assert {key for key, count in counts.items() if count > 1} <= {"escape", "p", "ctrl+r"}

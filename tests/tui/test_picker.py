@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from loom.archive import ConversationStore
 from loom.archive.records import Session
 from loom.text import UNSAFE
 from loom.tui.choices import NewSession, OpenSession, Quit
@@ -20,7 +22,19 @@ from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
 from loom.tui.widgets.session_list import SessionList
-from tests.support.browsing import ELSEWHERE, HERE, HOSTILE, NOW, Alone, Fixed, alone, fill, id_of, until
+from tests.support.browsing import (
+    ELSEWHERE,
+    HERE,
+    HOSTILE,
+    NOW,
+    Alone,
+    Fixed,
+    alone,
+    fill,
+    id_of,
+    screen_text,
+    until,
+)
 
 
 class Clock:
@@ -217,6 +231,43 @@ async def test_d_asks_deletes_and_u_brings_back(shelf: Fixed) -> None:
         await loaded(pilot, 2)
         await until(pilot, lambda: "is back" in said(app))
         await until(pilot, lambda: current(app) == "Why is the build red?")
+
+
+async def test_what_another_loom_has_open_is_marked_as_long_as_it_has_it(
+    shelf: Fixed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loom.tui.screens.picker.LOOK_SECONDS", 0.01)
+    other = await ConversationStore.open(tmp_path / "archive.db")
+    await other.acquire_lease(id_of(shelf, "a1b2"))
+    app = alone(picker(shelf))
+    async with app.run_test(size=(120, 24)) as pilot:
+        await loaded(pilot)
+        await until(pilot, lambda: "○ Fix the login timeout" in screen_text(app))
+        assert screen_text(app).count("open in another loom") == 1
+        await other.release_lease(id_of(shelf, "a1b2"))
+        await other.acquire_lease(id_of(shelf, "k3f9"))
+        await until(pilot, lambda: "○ Why is the build red?" in screen_text(app))
+        await until(pilot, lambda: "○ Fix the login timeout" not in screen_text(app))
+        await other.close()
+        await until(pilot, lambda: "open in another loom" not in screen_text(app))
+
+
+async def test_a_deletion_says_that_another_loom_has_the_session_open(shelf: Fixed, tmp_path: Path) -> None:
+    other = await ConversationStore.open(tmp_path / "archive.db")
+    await other.acquire_lease(id_of(shelf, "k3f9"))
+    app = alone(picker(shelf))
+    async with app.run_test() as pilot:
+        await loaded(pilot)
+        await pilot.press("j", "d")
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen) and app.screen.query(".effect"))
+        effect = str(app.screen.query_one(".effect", Static).content)
+        assert f"It is open in another loom. Process {os.getpid()} on " in effect
+        await pilot.press("n")
+        await other.close()
+        await until(pilot, lambda: isinstance(app.screen, PickerScreen))
+        await pilot.press("d")
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen) and app.screen.query(".effect"))
+        assert "another loom" not in str(app.screen.query_one(".effect", Static).content)
 
 
 async def test_a_no_deletes_nothing(shelf: Fixed) -> None:

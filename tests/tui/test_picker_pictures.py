@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from loom.archive import Session
 from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.screens.picker import PickerScreen
 from loom.tui.widgets.session_list import SessionList
@@ -59,6 +63,21 @@ def test_wide(snap_compare: Compare, tmp_path: Path) -> None:
         await until(pilot, lambda: "(gone)" in screen_text(pilot.app))
 
     assert snap_compare(app_of(tmp_path), run_before=everywhere, terminal_size=(200, 30))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 24)], ids=["narrow", "wide"])
+def test_open_elsewhere(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
+    with ExitStack() as open_elsewhere:
+
+        async def marked(pilot: Pilot[Any]) -> None:
+            await pressing("j")(pilot)
+            [session] = [row for row in pilot.app.screen.query_one(SessionList).items[1:2] if isinstance(row, Session)]
+            (tmp_path / "leases").mkdir()
+            lease = open_elsewhere.enter_context((tmp_path / "leases" / f"{session.id}.lease").open("w"))
+            fcntl.flock(lease, fcntl.LOCK_EX)
+            await until(pilot, lambda: "open in another loom" in screen_text(pilot.app))
+
+        assert snap_compare(app_of(tmp_path), run_before=marked, terminal_size=size)
 
 
 def test_hostile(snap_compare: Compare, tmp_path: Path) -> None:

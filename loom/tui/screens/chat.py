@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -20,7 +20,7 @@ from textual.widgets import Input, TextArea
 
 from loom.archive.records import Turn
 from loom.cowork import events as ev
-from loom.cowork.typed import Typed, joined, read_typed, typed_in
+from loom.cowork.typed import Typed, joined, packed, read_typed, typed_in
 from loom.errors import LoomError
 from loom.text import show_line
 from loom.tools.mentions import best_paths
@@ -114,6 +114,7 @@ class ChatScreen(PagedScreen):
             await self.go_to_turn(turn)
         if note:
             await self.add_note(note)
+        await self.show_unanswered()
         composer = self.query_one(Composer)
         composer.remember(typed.spelled for typed in map(typed_in, turns) if typed is not None)
         self.show_info()
@@ -129,6 +130,7 @@ class ChatScreen(PagedScreen):
         finally:
             status.show_word("")
             self.show_info()
+            self.refresh_bindings()
 
     async def show_error(self, text: str) -> None:
         """Something that keeps this screen from working, in words."""
@@ -143,21 +145,26 @@ class ChatScreen(PagedScreen):
 
     @property
     def draft(self) -> str:
-        """What has not been sent, spelled: what waits, then what is being written, long pastes in full."""
-        return joined(*self.waiting, self.query_one(Composer).unsent)
+        """What has not been sent, packed: what waits, then what is being written, long pastes in full."""
+        return packed(*self.waiting, self.query_one(Composer).unsent)
 
     def take_draft(self) -> str:
         """What has not been sent, which is nowhere on this screen any more."""
-        self.take_waiting_back()
-        composer = self.query_one(Composer)
-        text = composer.unsent
-        composer.put("")
-        return text
+        words = self.draft
+        self._take_waiting()
+        self.query_one(Composer).put("")
+        return words
 
-    def restore_draft(self, text: str) -> None:
-        """Put back what was being written when this conversation was left, in front of what is written already."""
-        if text.strip():
-            self.query_one(Composer).give_back(text)
+    def restore_draft(self, pieces: Sequence[str], service: ChatService) -> None:
+        """Put back what was not sent when this conversation was left: the newest in front of what is written already,
+        what waited before it into the queue of `service`, held."""
+        *waited, newest = pieces or [""]
+        if service.read_only:
+            newest = joined(*waited, newest)
+        else:
+            service.hold(waited)
+        if newest:
+            self.query_one(Composer).give_back(newest)
 
     @on(TextArea.Changed, "#composer")
     @on(Composer.ShellChanged)
@@ -247,11 +254,20 @@ class ChatScreen(PagedScreen):
         composer.focus()
 
     @on(Composer.TakeBack)
+    @on(Approval.TakeBack)
     def _take_back(self) -> None:
         text = self._early.pop() if self._early else self.service.take_back() if self.service is not None else None
         if text is not None:
-            self.query_one(Composer).put(text)
+            composer = self.query_one(Composer)
+            composer.put(text)
+            composer.focus()
+            self._say_typing()
         self.show_queue()
+
+    @on(Composer.SendHeld)
+    def _send_held(self) -> None:
+        if self.service is not None:
+            self.service.send_held()
 
     @on(Composer.Scrolled)
     def _scrolled(self, event: Composer.Scrolled) -> None:
@@ -314,6 +330,9 @@ class ChatScreen(PagedScreen):
         composer = self.query_one(Composer)
         composer.focus()
         composer.insert(event.characters)
+        self._say_typing()
+
+    def _say_typing(self) -> None:
         if (question := self.query_one(ApprovalPlace).question) is not None:
             question.say_typing()
 
@@ -336,11 +355,17 @@ class ChatScreen(PagedScreen):
     # --- keys ------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "interrupt":
-            return self.busy
-        if action in {"retry_save", "decide"}:
-            shown = self.query_one(NoticeBar).shown if self.is_mounted else None
-            return shown is Notice.UNSAVED if action == "retry_save" else shown in {Notice.TAKEN, Notice.TRUST}
+        shown = self.query_one(NoticeBar).shown if self.is_mounted else None
+        match action:
+            case "interrupt":
+                return self.busy
+            case "retry_save":
+                return shown is Notice.UNSAVED
+            case "command" if parameters == ("retry",):
+                waits = self.service is not None and self.service.unanswered is not None
+                return waits and shown is not Notice.UNSAVED
+            case "decide":
+                return shown in {Notice.TAKEN, Notice.TRUST}
         return True
 
     def action_compose(self) -> None:

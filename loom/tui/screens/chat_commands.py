@@ -61,20 +61,22 @@ class CommandedScreen(FramedScreen):
         return self.service
 
     def action_interrupt(self) -> None:
-        """Stop the exchange. What waited for its end is not sent behind the person's back: it is theirs again."""
-        if self.service is None:
-            return
-        self.take_waiting_back()
-        self.service.interrupt()
+        """Stop the exchange. What waited for its end is not sent behind the person's back: it is held."""
+        if self.service is not None:
+            self.service.interrupt()
 
     def take_waiting_back(self) -> None:
         """Put what waits into the composer, in front of what is being written."""
-        if waiting := self.waiting:
-            self._early = []
-            while self.service is not None and self.service.take_back() is not None:
-                pass
+        if waiting := self._take_waiting():
             self.query_one(Composer).give_back(joined(*waiting))
-            self.show_queue()
+
+    def _take_waiting(self) -> tuple[str, ...]:
+        """What waited until now."""
+        waiting, self._early = self.waiting, []
+        while self.service is not None and self.service.take_back() is not None:
+            pass
+        self.show_queue()
+        return waiting
 
     def run_command(self, call: Call) -> None:
         """Run a command off the key press that asked for it; a failure, as of one that is not in the list, is said in
@@ -233,6 +235,9 @@ class CommandedScreen(FramedScreen):
         choice = service.choice
         assumed = ", assumed" if choice.window_assumed else ""
         self.say(f"{choice.name} ({choice.reason}); window {choice.window:,} tokens{assumed}")
+
+    async def command_retry(self, argument: str) -> None:
+        await self.conversation().ask_again()
 
     async def command_export(self, argument: str) -> None:
         path = await self.conversation().export(argument)

@@ -43,14 +43,17 @@ class EventDrawing:
             case ev.ApprovalAsked():
                 transcript.tool_asking(event.call_id, asking=True)
                 await screen.query_one(ApprovalPlace).ask(event, writing=screen.writing)
+                screen.show_queue()
             case ev.ApprovalAnswered(call_id):
                 transcript.tool_asking(call_id, asking=False)
                 if await screen.query_one(ApprovalPlace).withdraw(call_id, writing=screen.writing):
                     screen.query_one(Composer).focus()
+                screen.show_queue()
             case ev.ExchangeStarted():
                 # The first message has given the session its title by now.
                 screen.show_info()
                 screen.query_one(StatusLine).start()
+                await screen.show_unanswered()
                 screen.refresh_bindings()
             case ev.ExchangeEnded():
                 await self._end_exchange(event)
@@ -105,6 +108,7 @@ class EventDrawing:
             await transcript.add_line(ErrorBlock(event.error))
         elif event.outcome is ev.Outcome.INTERRUPTED and not transcript.shows_interruption:
             await transcript.add_line(ReceiptLine("Interrupted. What had arrived is kept."))
+        await screen.show_unanswered()
         screen.show_info()
         screen.refresh_bindings()
 

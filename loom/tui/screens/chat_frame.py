@@ -118,7 +118,9 @@ class FramedScreen(EndsItsWork, Screen[None]):
 
     def show_queue(self) -> None:
         waiting = self.waiting
-        self.query_one(QueuedMessages).show_waiting(waiting)
+        held = self.service.held if self.service is not None else 0
+        asked = self.query_one(ApprovalPlace).question is not None
+        self.query_one(QueuedMessages).show_waiting(waiting, held=held, asked=asked)
         self.query_one(Composer).may_take_back = bool(waiting)
 
     def on_resize(self, event: Resize) -> None:

@@ -69,6 +69,13 @@ class PagedScreen(CommandedScreen):
     async def show_page(self, turns: list[Turn], *, at_end: bool = True) -> None:
         older = bool(turns) and turns[0].turn_number > 1
         await self.query_one(Transcript).show_page(turns, has_older=older, running=self.busy, at_end=at_end)
+        await self.show_unanswered()
+
+    async def show_unanswered(self) -> None:
+        """Say of the newest message that it has no answer, behind it, as long as that is so."""
+        transcript = self.query_one(Transcript)
+        turn = self.service.unanswered if self.service is not None and not transcript.newer_dropped else None
+        await transcript.show_unanswered(turn.turn_number if turn is not None else 0)
 
     async def add_note(self, text: str) -> None:
         """A quiet fact, behind the newest turn; said in passing when that is not drawn."""

@@ -17,7 +17,7 @@ from textual.widgets import Static
 
 from loom.archive.leases import Holder
 from loom.text import show_line
-from loom.times import local_time
+from loom.tui.session_words import holder_in_words
 from loom.tui.widgets.key_guard import KeyGuard
 
 
@@ -127,8 +127,7 @@ class HeldScreen(ModalScreen[Held]):
     def _who(self) -> str:
         if self._holder is None:
             return "It is closed there by now."
-        since = show_line(local_time(self._holder.since), 40)
-        return f"Process {self._holder.pid} on {show_line(self._holder.host, 60)} has it, since {since}."
+        return holder_in_words(self._holder)
 
     def on_mount(self) -> None:
         self._guard.restart()

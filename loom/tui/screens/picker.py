@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import PurePath
 from time import monotonic
@@ -40,6 +41,8 @@ __all__ = ["NewSession", "OpenSession", "PickerResult", "PickerScreen", "Quit"]
 FIRST_PAGE = 100
 """Sessions asked for before anything is drawn; the rest follows."""
 ALL_SESSIONS = 1_000_000
+LOOK_SECONDS = 1.0
+"""How often is looked which sessions other looms have open."""
 
 
 class PickerScreen(EndsItsWork, Screen[PickerResult]):
@@ -128,6 +131,7 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         rows = self.query_one(SessionList)
         rows.command_keys, rows.filter_key = COMMAND_KEYS, "slash"
         self._load()
+        self._look_elsewhere()
 
     # --- the list ---------------------------------------------------------------------------------
 
@@ -167,6 +171,19 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         if gone != rows.gone:
             rows.gone = gone
             rows.redraw()
+
+    @work(group="elsewhere", exit_on_error=False)
+    async def _look_elsewhere(self) -> None:
+        """Mark what other looms have open, as they come and go."""
+        rows = self.query_one(SessionList)
+        while True:
+            # Where the leases cannot be read, opening a session says what is wrong.
+            with suppress(LoomError):
+                elsewhere = frozenset(await self._reader.get_lease_holders())
+                if elsewhere != rows.elsewhere:
+                    rows.elsewhere = elsewhere
+                    rows.repaint()
+            await asyncio.sleep(LOOK_SECONDS)
 
     def _set_sessions(self, sessions: list[Session], *, loading: bool) -> None:
         self._sessions = sessions
@@ -298,9 +315,14 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
             self._say("This session is open; open another one first.", error=True)
             return
         title = show_line(session.title, 60) or "untitled"
+        try:
+            holder = (await self._reader.get_lease_holders()).get(session.id)
+        except LoomError as error:
+            self._say(str(error), error=True)
+            return
         confirm = ConfirmScreen(
             f"Delete “{title}”?",
-            deletion_in_words(session, self._clock()),
+            deletion_in_words(session, self._clock(), holder),
             yes="delete it",
             no="keep it",
             clock=self._key_clock,

@@ -101,6 +101,9 @@ class Approval(Vertical, can_focus=True):
             self.call_id = call_id
             self.decision = decision
 
+    class TakeBack(Message):
+        """Up where there is nothing to scroll: the last queued message is wanted back."""
+
     class Typed(Message):
         """Letters that are no answer: they belong to the composer."""
 
@@ -216,6 +219,9 @@ class Approval(Vertical, can_focus=True):
             return
         if event.key in _SCROLLING:
             event.stop()
+            if event.key == "up" and not self.query_one(TextView).max_scroll_y:
+                self.post_message(self.TakeBack())
+                return
             # A body that is in view whole refuses to scroll.
             with suppress(SkipAction):
                 getattr(self.query_one(TextView), f"action_{_SCROLLING[event.key]}")()

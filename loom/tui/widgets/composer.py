@@ -92,6 +92,9 @@ class Composer(TextArea):
     class TakeBack(Message):
         """Up in the empty composer: the last queued message is wanted back."""
 
+    class SendHeld(Message):
+        """Enter in the empty composer: what is held is to go."""
+
     class AnswerWanted(Message):
         """Tab: to a waiting approval, else to the next widget."""
 
@@ -254,6 +257,8 @@ class Composer(TextArea):
                     text = self.whole_text().strip()
                     self.post_message(self.CommandSubmitted(text) if self.is_shell else self.Submitted(text))
                     self._accept()
+                elif self.is_idle:
+                    self.post_message(self.SendHeld())
             case _ if key in _NEWLINE_KEYS:
                 self._replace_via_keyboard("\n", *self.selection)
             case "tab":

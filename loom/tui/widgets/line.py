@@ -39,6 +39,13 @@ class ReceiptLine(Static):
         self.source = text
 
 
+class UnansweredLine(ReceiptLine):
+    """The newest message has no answer, and how to get one."""
+
+    def __init__(self, turn: int) -> None:
+        super().__init__(f"{turn_label(turn)} has no answer. Ctrl+R asks for it; the message is not sent twice.")
+
+
 class ErrorBlock(Static):
     """What went wrong and what to do, in the transcript."""
 

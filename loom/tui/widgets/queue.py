@@ -1,4 +1,4 @@
-"""Messages that wait for the running exchange to end."""
+"""What waits to be sent: for the running exchange to end, or, once that was interrupted, for the person."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ from loom.text import show_line
 MOST_ROWS = 4
 
 
+_KEYS = {
+    (False, False): "Up in an empty composer takes the last one back",
+    (False, True): "^L, then Up, takes the last one back",
+    (True, False): "Held: an empty Enter sends them, Up takes the last one back",
+    (True, True): "Held: ^L, then Enter, sends them; ^L, then Up, takes the last one back",
+}
+"""What to press, by whether any is held and whether a question has the keys."""
+
+
 class QueuedMessages(Static):
     """One line for each waiting message, above the composer."""
 
@@ -17,7 +26,7 @@ class QueuedMessages(Static):
     QueuedMessages {
         display: none;
         height: auto;
-        max-height: 6;
+        max-height: 7;
         padding: 0 2;
         color: $text-muted;
     }
@@ -26,12 +35,16 @@ class QueuedMessages(Static):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, markup=False)
 
-    def show_waiting(self, waiting: tuple[str, ...]) -> None:
-        """Draw them, oldest first; none takes the list away."""
-        lines = [Content.assemble(("↳ ", "$text-warning"), show_line(text, 160)) for text in waiting[:MOST_ROWS]]
+    def show_waiting(self, waiting: tuple[str, ...], *, held: int = 0, asked: bool = False) -> None:
+        """Draw them, oldest first; none takes the list away. The first `held` of them do not go by themselves. `asked`:
+        a question has the keys."""
+        lines = [
+            Content.assemble(("‖ " if at < held else "↳ ", "$text-warning"), show_line(text, 160))
+            for at, text in enumerate(waiting[:MOST_ROWS])
+        ]
         if len(waiting) > MOST_ROWS:
             lines.append(Content(f"  and {len(waiting) - MOST_ROWS} more"))
         if lines:
-            lines.append(Content.styled("  Up in an empty composer takes the last one back", "dim"))
+            lines.append(Content.styled(f"  {_KEYS[bool(held), asked]}", "dim"))
         self.update(Content("\n").join(lines))
         self.display = bool(waiting)

@@ -130,6 +130,11 @@ class RowList(ScrollView, Generic[Item], can_focus=True):
         self._measure()
         self._show_cursor()
 
+    def repaint(self) -> None:
+        """Draw every row anew, each as high as it was: nothing moves, whatever has been scrolled to."""
+        self._drawn.clear()
+        self.refresh()
+
     # --- keys and mouse ---------------------------------------------------------------------------
 
     def action_move(self, by: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from textual.content import Content
 from textual.events import Key
@@ -29,23 +30,30 @@ class NewSessionRow:
 
 SessionRow = Session | NewSessionRow
 
+Mark = Literal["here", "elsewhere", "closed"]
+"""Whether a session is open, and where: behind this screen, or in another loom."""
+_MARKS: dict[Mark, tuple[str, str]] = {
+    "here": ("●", "$text-success"),
+    "elsewhere": ("○", "$text-warning"),
+    "closed": (" ", "$text-success"),
+}
+ELSEWHERE = "open in another loom"
+
 
 def turns_text(count: int) -> str:
     """`1 turn`, `1,204 turns`."""
     return plural(count, "turn")
 
 
-def wide_row(
-    session: Session, width: int, now: datetime, *, place: str | None, is_open: bool, origin: str = ""
-) -> Content:
-    """One line: title, reference, turns, age, folder, model, where it was forked from, focus. `place` is the folder;
-    None where no row has one, empty where only this one has not."""
+def wide_row(session: Session, width: int, now: datetime, *, place: str | None, mark: Mark, about: str = "") -> Content:
+    """One line: title, reference, turns, age, folder, model, what is to be known `about` it, focus. `place` is the
+    folder; None where no row has one, empty where only this one has not."""
     rest = width - 2 - (10 + 13 + 9 + (18 if place is not None else 0))
     title_width = min(60, rest * 2 // 5)
     model_width = min(34, rest // 4)
     focus_width = rest - title_width - model_width - 2
     parts: list[Content] = [
-        _mark(is_open),
+        _mark(mark),
         _cell(_title_line(session), title_width),
         _cell(Content.styled(f" {show_line(session.reference, 12)}", "$text-primary"), 10),
         _cell(Content(turns_text(session.turn_count)).right(12), 13),
@@ -54,16 +62,16 @@ def wide_row(
     if place is not None:
         parts.append(_cell(Content.styled(path_end(place, 17), "$text-accent"), 18))
     parts.append(_cell(Content.styled(show_line(session.model_name, 60), "$foreground-muted"), model_width))
-    parts.append(Content.styled(_about(session, origin), "$foreground-muted").truncate(focus_width, ellipsis=True))
+    parts.append(Content.styled(_with_focus(session, about), "$foreground-muted").truncate(focus_width, ellipsis=True))
     return Content("").join(parts)
 
 
 def narrow_rows(
-    session: Session, width: int, now: datetime, *, place: str | None, is_open: bool, origin: str = ""
+    session: Session, width: int, now: datetime, *, place: str | None, mark: Mark, about: str = ""
 ) -> tuple[Content, Content]:
-    """Two lines: title with reference, turns and age; where it was forked from and focus with model."""
+    """Two lines: title with reference, turns and age; what is to be known `about` it and focus with model."""
     first = split_line(
-        _mark(is_open).append(_title_line(session)),
+        _mark(mark).append(_title_line(session)),
         Content.assemble(
             (show_line(session.reference, 12), "$text-primary"),
             (f" {turns_text(session.turn_count).rjust(9)}", ""),
@@ -74,14 +82,15 @@ def narrow_rows(
     right = show_line(session.model_name, max(12, width // 3))
     if place:
         right = f"{path_end(place, max(12, width // 3))} · {right}"
-    second = split_line(Content(f"  {_about(session, origin)}"), Content(f"{right} "), width).stylize(
+    second = split_line(Content(f"  {_with_focus(session, about)}"), Content(f"{right} "), width).stylize(
         "$foreground-muted"
     )
     return first, second
 
 
-def _mark(is_open: bool) -> Content:
-    return Content.styled("● " if is_open else "  ", "$text-success")
+def _mark(mark: Mark) -> Content:
+    sign, colour = _MARKS[mark]
+    return Content.styled(f"{sign} ", colour)
 
 
 def _title(session: Session) -> str:
@@ -100,8 +109,8 @@ def _focus(session: Session) -> str:
     return "" if focus == show_line(session.title, 110) else focus
 
 
-def _about(session: Session, origin: str) -> str:
-    return " · ".join(part for part in (origin, _focus(session)) if part)
+def _with_focus(session: Session, about: str) -> str:
+    return " · ".join(part for part in (about, _focus(session)) if part)
 
 
 def _cell(content: Content, width: int) -> Content:
@@ -138,6 +147,8 @@ class SessionList(RowList[SessionRow]):
         """The folder whose sessions do not say where they belong; empty when all do."""
         self.gone: frozenset[str] = frozenset()
         """Folders that are not there any more."""
+        self.elsewhere: frozenset[str] = frozenset()
+        """The ids of sessions that another loom has open."""
         self.command_keys: frozenset[str] = frozenset()
         """Printable keys that begin no word."""
         self.filter_key = ""
@@ -167,12 +178,21 @@ class SessionList(RowList[SessionRow]):
     def draw_row(self, item: SessionRow, width: int) -> list[Content]:
         if isinstance(item, NewSessionRow):
             return [Content.styled("+ New session", "$text-success bold")]
-        now, is_open = self._clock(), item.id == self._open_id
-        origin = "" if item.fork_turn is None else self._origin(item.parent_id, item.fork_turn)
-        place = self._place(item)
+        now, place, mark, about = self._clock(), self._place(item), self._mark(item), self._about(item)
         if width >= COLUMNS_FROM:
-            return [wide_row(item, width, now, place=place, is_open=is_open, origin=origin)]
-        return list(narrow_rows(item, width, now, place=place, is_open=is_open, origin=origin))
+            return [wide_row(item, width, now, place=place, mark=mark, about=about)]
+        return list(narrow_rows(item, width, now, place=place, mark=mark, about=about))
+
+    def _mark(self, session: Session) -> Mark:
+        if session.id == self._open_id:
+            return "here"
+        return "elsewhere" if session.id in self.elsewhere else "closed"
+
+    def _about(self, session: Session) -> str:
+        """What is to be known of it before it is chosen."""
+        elsewhere = ELSEWHERE if self._mark(session) == "elsewhere" else ""
+        origin = "" if session.fork_turn is None else self._origin(session.parent_id, session.fork_turn)
+        return " · ".join(words for words in (elsewhere, origin) if words)
 
     def _place(self, session: Session) -> str | None:
         if not self.with_place:

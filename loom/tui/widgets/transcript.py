@@ -24,7 +24,7 @@ from loom.cowork.events import (
 from loom.tui.widgets.blocks import block_of, blocks_for, card_of, settle
 from loom.tui.widgets.card_title import CardState
 from loom.tui.widgets.fold import Fold, Thinking
-from loom.tui.widgets.line import ErrorBlock, ReceiptLine
+from loom.tui.widgets.line import ErrorBlock, ReceiptLine, UnansweredLine
 from loom.tui.widgets.message import AssistantMessage, TurnBlock
 from loom.tui.widgets.pinnable import Pinnable
 from loom.tui.widgets.receipt import Receipt
@@ -333,6 +333,12 @@ class Transcript(VerticalScroll):
             last.again()
         else:
             await self._mount([line])
+
+    async def show_unanswered(self, turn: int) -> None:
+        """Say behind everything else that this message has no answer; 0 takes the line away."""
+        await self.remove_children(UnansweredLine)
+        if turn:
+            await self._mount([UnansweredLine(turn)])
 
     @property
     def shows_interruption(self) -> bool:

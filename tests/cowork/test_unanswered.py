@@ -1,0 +1,137 @@
+"""A message that is stored and got no answer: it is known, and asked about again without being stored twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from loom.archive.records import TurnKind
+from loom.cowork.events import ExchangeEnded, Outcome, TextDelta, TurnStored
+from loom.cowork.session import CoworkSession
+from loom.cowork.workbench import Workbench
+from loom.errors import LoomError
+from tests.cowork.conftest import Start, Talk, chat
+from tests.support.listening import Listening
+from tests.support.provider import Failure, Gate, Reply, ScriptedProvider, Text
+
+WORDS = "What is the capital of France?"
+
+
+async def left(bench: Workbench, *texts: str) -> str:
+    """A session as a loom leaves it that is killed right after it stored the last of these messages."""
+    session_id = await bench.store.create_session(bench.locations.home, "openai-chat:test", "")
+    for text in texts:
+        await bench.store.append_turn(session_id, "user", text)
+    return session_id
+
+
+def waits(talk: Talk) -> int:
+    """The turn that has no answer; 0 when there is none."""
+    turn = talk.session.unanswered
+    return turn.turn_number if turn is not None else 0
+
+
+def times_sent(provider: ScriptedProvider, words: str) -> int:
+    """How often the newest request has this message."""
+    return sum(message.get("content") == words for message in provider.requests[-1].messages)
+
+
+async def test_it_is_known_after_a_kill_and_asking_again_stores_only_the_answer(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
+    provider.add(Reply(Text("Paris.")))
+    talk = await start(resume=await left(bench, WORDS), choice=chat())
+    assert waits(talk) == 1
+    await talk.session.ask_again()
+    assert (await talk.heard.ended()).outcome is Outcome.COMPLETE
+    assert [(t.role, t.content, t.exchange) for t in await talk.session.transcript()] == [
+        ("user", WORDS, 1),
+        ("assistant", "Paris.", 1),
+    ]
+    assert times_sent(provider, WORDS) == 1
+    assert waits(talk) == 0
+    with pytest.raises(LoomError, match="has an answer"):
+        await talk.session.ask_again()
+
+
+async def test_notes_behind_it_change_nothing(start: Start, bench: Workbench, provider: ScriptedProvider) -> None:
+    session_id = await left(bench, WORDS)
+    await bench.store.append_turn(session_id, "system", "AGENTS.md changed.", kind=TurnKind.NOTE)
+    talk = await start(resume=session_id, choice=chat())
+    assert waits(talk) == 1
+
+
+async def test_a_provider_that_fails_can_be_asked_again(start: Start, provider: ScriptedProvider) -> None:
+    provider.add(Failure(500, "down"), Failure(500, "down"), Reply(Text("Paris.")))
+    talk = await start(choice=chat())
+    await talk.say(WORDS)
+    assert (talk.heard.of(ExchangeEnded)[-1].outcome, waits(talk)) == (Outcome.FAILED, 1)
+    await talk.session.ask_again()
+    assert (await talk.heard.ended()).outcome is Outcome.FAILED
+    assert waits(talk) == 1
+    await talk.session.ask_again()
+    assert (await talk.heard.ended()).outcome is Outcome.COMPLETE
+    assert times_sent(provider, WORDS) == 1
+    assert [turn.turn.content for turn in talk.heard.of(TurnStored)] == [WORDS, "Paris."]
+
+
+async def test_one_that_was_stopped_before_the_first_word_too(start: Start, provider: ScriptedProvider) -> None:
+    gate = Gate()
+    provider.add(Reply(gate, Text("Paris.")))
+    talk = await start(choice=chat())
+    talk.session.submit(WORDS)
+    await talk.heard.until(TurnStored)
+    talk.session.interrupt()
+    await talk.heard.ended()
+    gate.open()
+    assert waits(talk) == 1
+
+
+async def test_an_answer_that_was_cut_off_is_one(start: Start, provider: ScriptedProvider) -> None:
+    gate = Gate()
+    provider.add(Reply(Text("The first half "), gate, Text("and never this.")))
+    talk = await start(choice=chat())
+    talk.session.submit(WORDS)
+    await talk.heard.until(TextDelta)
+    talk.session.interrupt()
+    await talk.heard.ended()
+    gate.open()
+    assert [turn.role for turn in await talk.session.transcript()] == ["user", "assistant"]
+    assert waits(talk) == 0
+
+
+async def test_a_message_that_is_not_the_newest_thing_any_more_is_left_alone(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
+    provider.add(Reply(Text("Paris.")))
+    session_id = await left(bench, WORDS)
+    talk = await start(resume=session_id, choice=chat())
+    talk.session.run_command("true")
+    await talk.heard.ended()
+    assert waits(talk) == 0
+    await talk.session.close()
+    again = await start(resume=session_id, choice=chat())
+    assert waits(again) == 0
+    await again.say("And of Italy?")
+    assert (waits(again), times_sent(provider, WORDS)) == (0, 1)
+
+
+async def test_one_that_was_cleared_away_is_left_alone(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
+    talk = await start(resume=await left(bench, WORDS), choice=chat())
+    await talk.session.clear()
+    assert waits(talk) == 0
+    await talk.session.unclear()
+    assert waits(talk) == 1
+
+
+async def test_nobody_asks_in_a_session_that_is_only_read(bench: Workbench, provider: ScriptedProvider) -> None:
+    session_id = await left(bench, WORDS)
+    session = CoworkSession(bench, bench.locations.home, chat(), listener=Listening().take)
+    try:
+        await session.read(session_id)
+        assert session.unanswered is None
+        with pytest.raises(LoomError, match="read only"):
+            await session.ask_again()
+    finally:
+        await session.close()
