@@ -30,6 +30,7 @@ from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.gauge import Gauge
 from loom.tui.widgets.line import ErrorBlock
 from loom.tui.widgets.message import UserMessage
+from loom.tui.widgets.notice_bar import Notice as StandingNotice
 from loom.tui.widgets.notice_bar import NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
 from loom.tui.widgets.said_line import SaidLine
@@ -329,6 +330,8 @@ BROAD = Preview(
 @pytest.mark.parametrize("size", [(60, 20), (60, 24), (80, 24), (60, 30), (120, 40)])
 async def test_a_question_leaves_everything_in_view_and_cuts_no_hint(app: ChatApp, size: tuple[int, int]) -> None:
     async with app.run_test(size=size) as pilot:
+        app.chat.stand(StandingNotice.TRUST, "The model does not follow AGENTS.md until you trust it. Ctrl+T asks.")
+        await pilot.pause()
         app.service.busy = True
         app.service.tell(
             ToolStarted("c1", "shell_execute", {"command": "make"}, 2), ApprovalAsked("c1", "shell_execute", BROAD)
@@ -340,7 +343,7 @@ async def test_a_question_leaves_everything_in_view_and_cuts_no_hint(app: ChatAp
             await pilot.press(*keys)
             await pilot.pause()
             inside = [each for each in (*question.children, app.chat.query_one(Composer)) if each.display]
-            cut = [each for each in inside if not app.screen.region.contains_region(each.virtual_region_with_margin)]
+            cut = [each for each in inside if not app.screen.region.contains_region(each.region)]
             assert not app.screen.show_vertical_scrollbar and not cut, keys
             hint = question.query_one(".hint", Static)
             words = str(hint.content)
