@@ -19,7 +19,7 @@ from loom.tui.screens.archive import ArchiveScreen, AttachTurn, ForkAt, JumpTo
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
-from loom.tui.widgets.composer import Composer
+from loom.tui.widgets.composer import ASK, READ_ONLY, Composer
 from loom.tui.widgets.hit_list import HitList
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.message import AssistantMessage, UserMessage
@@ -86,6 +86,7 @@ async def test_a_hit_of_another_session_is_shown_to_be_read_and_can_be_gone_on_w
         await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and seat.chat.query(".-found"))
         await seat.ready()
         assert seat.chat.service is not None and seat.chat.service.read_only and seat.session_id == first
+        assert seat.chat.query_one(Composer).placeholder == READ_ONLY
         (found,) = seat.chat.query(".-found")
         transcript = seat.chat.query_one(Transcript)
         await seat.until(lambda: transcript.region.contains_region(found.region) and found.size)
@@ -98,6 +99,7 @@ async def test_a_hit_of_another_session_is_shown_to_be_read_and_can_be_gone_on_w
         await seat.ready()
         assert seat.chat.service is not None and not seat.chat.service.read_only and seat.session_id == first
         assert seat.chat.draft == "more"
+        assert seat.chat.query_one(Composer).placeholder == ASK
 
 
 async def test_an_attached_turn_goes_along_with_the_next_message(locations: Locations, workspace: Path) -> None:

@@ -31,6 +31,7 @@ from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.gauge import Gauge
 from loom.tui.widgets.line import ErrorBlock
 from loom.tui.widgets.message import UserMessage
+from loom.tui.widgets.notice_bar import Notice as StandingNotice
 from loom.tui.widgets.notice_bar import NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
 from loom.tui.widgets.said_line import SaidLine
@@ -387,9 +388,23 @@ BROAD = Preview(
 )
 
 
+def cut(app: ChatApp, question: Approval) -> list[str]:
+    """What of a question and beside it is not to be seen whole."""
+    inside = [each for each in (*question.children, app.chat.query_one(Composer)) if each.display]
+    wrong = [str(each) for each in inside if not app.screen.region.contains_region(each.region)]
+    if app.screen.show_vertical_scrollbar:
+        wrong.append("the screen scrolls")
+    hint = question.query_one(".hint", Static)
+    if len(words := str(hint.content)) > hint.content_size.width:
+        wrong.append(words)
+    return wrong
+
+
 @pytest.mark.parametrize("size", [(60, 20), (60, 24), (80, 24), (60, 30), (120, 40)])
 async def test_a_question_leaves_everything_in_view_and_cuts_no_hint(app: ChatApp, size: tuple[int, int]) -> None:
     async with app.run_test(size=size) as pilot:
+        app.chat.stand(StandingNotice.TRUST, "The model does not follow AGENTS.md until you trust it. Ctrl+T asks.")
+        await pilot.pause()
         app.service.busy = True
         app.service.tell(
             ToolStarted("c1", "shell_execute", {"command": "make"}, 2), ApprovalAsked("c1", "shell_execute", BROAD)
@@ -399,13 +414,12 @@ async def test_a_question_leaves_everything_in_view_and_cuts_no_hint(app: ChatAp
         for keys in ((), ("end",), ("y",), ("p",), ("enter",), ("a",)):
             app.clock.advance(1)
             await pilot.press(*keys)
-            await pilot.pause()
-            inside = [each for each in (*question.children, app.chat.query_one(Composer)) if each.display]
-            cut = [each for each in inside if not app.screen.region.contains_region(each.virtual_region_with_margin)]
-            assert not app.screen.show_vertical_scrollbar and not cut, keys
-            hint = question.query_one(".hint", Static)
-            words = str(hint.content)
-            assert len(words) <= hint.content_size.width, words
+            for _ in range(50):
+                # The body takes its lines when the rest has been laid out, a picture later.
+                await pilot.pause()
+                if not (wrong := cut(app, question)):
+                    break
+            assert not wrong, (keys, wrong)
 
 
 async def test_a_message_sent_while_a_question_waits_hands_the_keys_back_to_it(app: ChatApp) -> None:

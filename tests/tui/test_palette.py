@@ -14,6 +14,7 @@ from loom.tui.commands import COMMANDS
 from loom.tui.palette import _literal
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
+from loom.tui.screens.usage import UsageScreen
 from loom.tui.widgets.composer import Composer
 from tests.support.seat import Seat, seated
 
@@ -84,6 +85,20 @@ async def test_another_session_is_found_by_its_title_which_is_no_markup(location
         await seat.pilot.press("enter")
         await seat.until(lambda: seat.chat.service is not None and seat.chat.service.session is not None)
         assert seat.session_id == first
+
+
+async def test_nothing_is_said_twice(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace, fresh=True) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        await seat.say("/new")
+        await seat.until(lambda: seat.chat.service is not None and seat.chat.service.session is None)
+        await seat.ready()
+        (other,) = [each for each in await open_palette(seat) if each.startswith("read README.md")]
+        assert other.count("README.md") == 1, "its first message is its title"
+        await seat.pilot.press("escape", "f2")
+        await seat.until(lambda: isinstance(seat.app.screen, UsageScreen))
+        assert "Back\nEsc" in await open_palette(seat)
 
 
 @given(st.text("ab [](){}/\\@=.#'$") | st.text(st.characters(exclude_categories=["Cc", "Cs"])))

@@ -9,6 +9,7 @@ from textual.containers import Vertical
 
 from loom.cowork.events import ApprovalAsked
 from loom.tui.widgets.approval import LEAST_LINES, Approval
+from loom.tui.widgets.notice_bar import NoticeBar
 
 LOW = 20
 """Lines of the terminal up to which the conversation is drawn without boxes."""
@@ -59,7 +60,9 @@ class ApprovalPlace(Vertical):
     def _fit(self, question: Approval) -> None:
         height = self._screen_height
         # Status, composer, gauge, footer and a line of the conversation stay beside it; a low screen draws no boxes.
-        beside = 5 if height <= LOW else 7
+        beside = (5 if height <= LOW else 7) + sum(
+            notice.outer_size.height for notice in self.screen.query(NoticeBar) if notice.display
+        )
         question.fit(max(LEAST_LINES, height - 12 if height <= 24 else height // 2), height - beside)
 
     def restart(self) -> None:
