@@ -132,7 +132,7 @@ class Questions:
         }
 
 
-def _place_of(archive: Path) -> Place:
+def place_of(archive: Path) -> Place:
     with closing(connect(archive, readonly=True)) as connection:
         row = connection.execute(
             "SELECT id, reference, workspace_path FROM cowork_sessions ORDER BY turn_count DESC LIMIT 1"
@@ -190,7 +190,7 @@ def _figures(took: list[float]) -> str:
 
 async def measure(archive: Path, turns: int, only: str) -> None:
     """Prints the table of an archive."""
-    place = _place_of(archive)
+    place = place_of(archive)
     begun = time.perf_counter()
     store = await ConversationStore.open(archive)
     opened = time.perf_counter()
@@ -263,7 +263,7 @@ async def _around(
 
 def measure_peers(archive: Path, peer: Path, turns: int) -> None:
     """Prints what plain SQLite takes for some of the same, over everything."""
-    kinds = Questions(archive, _place_of(archive)).kinds()
+    kinds = Questions(archive, place_of(archive)).kinds()
     rows = []
     with closing(sqlite3.connect(peer)) as connection:
         for kind in ("rare word", "common word", "three common words", "identifier", "pasted sentence"):
