@@ -359,12 +359,9 @@ def _match(column: Column, term: str) -> str:
 
 
 def _terms_in(match: str) -> int:
-    """How many terms an FTS5 expression has, or about as many as asking for it costs against going through what it
-    gives: those with a beginning are brought together each time that it is asked for, and where terms must stand
-    together each turn costs as much more as asking does."""
-    if match.endswith("*"):
-        return PREFIX_TERMS
-    return 1 if " AND " in match else max(1, match.count('"') // 2)
+    """How many terms an FTS5 expression has, or about as many as it costs: those with a beginning are brought together
+    each time that it is asked for."""
+    return PREFIX_TERMS if match.endswith("*") else max(1, match.count('"') // 2)
 
 
 def _alone_or_inside(word: str) -> str:
