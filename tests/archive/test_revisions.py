@@ -10,10 +10,10 @@ import pytest
 
 from loom.archive import ConversationStore, NewTurn
 from loom.archive.search.revisions import Reading
-from loom.state.revisions import revising_passages, settles_something
+from loom.state.revisions import FORMULAS, revising_passages, settles_something
 from tests.support.long_talk import chatter
 
-READING = Reading(revising_passages, settles_something)
+READING = Reading(revising_passages, settles_something, FORMULAS)
 WHEN = "2026-01-{day:02}T10:00:00.000000Z"
 
 
@@ -64,6 +64,9 @@ FALSE = [
     ("認証にはJWTを使いましょう。", "認証のテストをもう一度実行してください。", "認証"),
     ("Write the parser in Rust.", "Scrap the plan for the landing page.", "parser Rust"),
     ("Use httpx for the client.", "Use a list instead.", "httpx client"),
+    ("I changed my mind: SQLite for the queue.", "I changed my mind about the logo, make it blue.", "SQLite queue"),
+    ("Use httpx instead for the client.", "Use a list instead.", "httpx client"),
+    ("気が変わりました。認証はセッションにしましょう。", "気が変わりました。ロゴは青にしましょう。", "認証"),
 ]  # fmt: skip
 CASES = [Case(*case, taken_back) for cases, taken_back in ((TRUE, True), (FALSE, False)) for case in cases]
 

@@ -25,7 +25,7 @@ from typing import Any
 from loom.archive import ConversationStore
 from loom.archive.database import connect
 from loom.archive.search.revisions import Reading
-from loom.state.revisions import revising_passages, settles_something
+from loom.state.revisions import FORMULAS, revising_passages, settles_something
 from tests.bench.archives import archive_of, peer_of
 from tests.bench.corpus import Corpus
 from tests.bench.late import measure_late
@@ -234,7 +234,7 @@ async def _around(
     store: ConversationStore, asked: dict[str, list[str]], scopes: dict[str, dict[str, str]]
 ) -> list[list[str]]:
     """What else is looked up for a search: revisions of its hits, near words where it has none, values of filters."""
-    reading = Reading(takes_back=revising_passages, settles=settles_something)
+    reading = Reading(revising_passages, settles_something, FORMULAS)
     fragments = [query[:4] for query in asked["identifier"]]
     rows = [["revisions"], ["nearest words"], ["tools"], ["files"]]
     for scope in scopes.values():

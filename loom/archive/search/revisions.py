@@ -28,6 +28,8 @@ class Reading:
     """The parts of a message that take something back; none in most messages."""
     settles: Callable[[str], bool]
     """Whether a message decides or demands something."""
+    formulas: str
+    """The words by which something is taken back, whatever it is: they say nothing of a subject."""
 
 
 MOST_FOUND = 5
@@ -74,7 +76,7 @@ def revisions_of(
     """
     scope = Scope(connection, session_id=session_id, workspace=workspace, named=None, at_hand=at_hand)
     postings = Postings(connection, scope, read_tail(connection, scope, cache))
-    subject = _Subject(postings, frozenset(_terms(parse(query).text)))
+    subject = _Subject(postings, frozenset(_terms(parse(query).text)), frozenset(_terms(reading.formulas)))
     reader = _Messages(connection, scope, reading.takes_back)
     revisions: dict[tuple[str, int], Revision] = {}
     for hit in hits[:MOST_FOUND]:
@@ -108,15 +110,16 @@ class _About:
 class _Subject:
     """What turns are about, by their terms and how rare these are."""
 
-    def __init__(self, postings: Postings, asked: frozenset[str]) -> None:
+    def __init__(self, postings: Postings, asked: frozenset[str], formulas: frozenset[str]) -> None:
         self._postings = postings
         self._asked = asked
+        self._formulas = formulas
         self._most = min(max(RARE_TURNS, int(postings.turns * RARE)), MOST_RARE)
         self._telling = min(int(postings.turns * TELLING), TELLING_TURNS)
         self._places: dict[str, set[int] | None] = {}
 
     def of(self, text: str) -> _About:
-        found = _terms(text)
+        found = _terms(text) - self._formulas
         terms = sorted(found, key=lambda term: (term not in self._asked, -len(term), term))[:MOST_TERMS]
         rare: dict[str, set[int]] = {}
         left = MOST_PLACES
