@@ -131,6 +131,18 @@ class Turn(Row):
         return metadata if isinstance(metadata, dict) else {}
 
     @property
+    def is_pin(self) -> bool:
+        """Whether it holds words that were pinned, as `loom.state.pins` notes it; not so where a turn was."""
+        if self.kind is not TurnKind.NOTE or not self.message_meta:
+            return False
+        try:
+            meta = json.loads(self.message_meta)
+        except (ValueError, RecursionError):
+            return False
+        pin = meta.get("pin") if isinstance(meta, dict) else None
+        return isinstance(pin, dict) and isinstance(pin.get("text"), str) and "turn" not in pin
+
+    @property
     def person_command(self) -> str:
         """The command that the person ran by hand with this turn; empty on every other turn."""
         if self.role != "user" or self.kind is not TurnKind.TOOL_CALL or not self.tool_calls:
@@ -230,6 +242,11 @@ class SearchHit(Row):
     """Matches inside `snippet`: (start, end) character offsets, ascending, not overlapping."""
     also_in: tuple[str, ...] = ()
     """References of other sessions that were searched and have the very same turn, because one was forked."""
+
+    @property
+    def is_pin(self) -> bool:
+        """Whether it is words that the person pinned, and no turn of the conversation: no other note is found."""
+        return self.kind is TurnKind.NOTE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from loom.archive.records import SearchHit, TurnKind
+from loom.archive.records import SearchHit
 from loom.context.referring import LANGUAGES
 from loom.context.stopwords import STOP_WORDS
 
@@ -85,7 +85,9 @@ class RecallHint:
             return None
         if not lines:
             query = search_words(prose, quotations(message[:_HEAD]))
-            hits = [hit for hit in (await search(query, _SEARCHED) if query else ()) if hit.turn_number != asked]
+            found = await search(query, _SEARCHED) if query else ()
+            # What is pinned stands before the model in any case.
+            hits = [hit for hit in found if hit.turn_number != asked and not hit.is_pin]
             if not reference.openly and not _is_elsewhere(hits, left_to, holds):
                 return None
             lines = [_line(hit) for hit in _likely(hits, left_to, holds)]
@@ -151,8 +153,7 @@ def _likely(hits: Sequence[SearchHit], left_to: int, holds: Callable[[int], bool
     """The best hits outside the window, one an exchange."""
     likely: dict[int, SearchHit] = {}
     for hit in hits:
-        outside = hit.turn_number <= left_to and not holds(hit.turn_number)
-        if outside and hit.kind not in (TurnKind.RECEIPT, TurnKind.NOTE):
+        if hit.turn_number <= left_to and not holds(hit.turn_number):
             likely.setdefault(hit.exchange, hit)
     return list(likely.values())[:MOST_TURNS]
 

@@ -79,9 +79,9 @@ class ArchiveRecall:
     ) -> Mapping[tuple[str, int], Revision]:
         # Its patterns take 80 ms to compile: the first search pays, not the first paint.
         from loom.archive.search.revisions import Reading
-        from loom.state.revisions import revising_passages, settles_something
+        from loom.state.revisions import FORMULAS, revising_passages, settles_something
 
-        reading = Reading(revising_passages, settles_something)
+        reading = Reading(revising_passages, settles_something, FORMULAS)
         return await self.store.find_revisions(hits, query, reading, at_hand=self.session_id, **self._within(scope))
 
     async def nearest(self, query: str, scope: Scope) -> Sequence[str]:

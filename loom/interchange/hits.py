@@ -36,7 +36,7 @@ def hits_page(query: str, hits: Sequence[SearchHit], when: datetime) -> Iterator
     yield f"# {escaped(show_line(query, 200)) or 'Everything'}\n\n{count}, {iso_time(when.isoformat())}.\n"
     for hit in hits:
         ending = "" if hit.status is TurnStatus.COMPLETE else f", {hit.status.value}"
-        who = f"tool {hit.tool_name}" if hit.tool_name else hit.role
+        who = f"tool {hit.tool_name}" if hit.tool_name else "pin" if hit.is_pin else hit.role
         yield f"\n## {hit.session_reference} T{hit.turn_number} {escaped(show_line(who))}{ending}\n\n"
         title = escaped(show_line(hit.session_title, 200)) or "untitled"
         also = f", also in {named_references(hit.also_in)}" if hit.also_in else ""

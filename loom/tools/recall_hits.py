@@ -28,7 +28,7 @@ def matching(turn: Turn, hit: SearchHit, rank: int, arguments: Mapping[str, Any]
 
 
 def from_elsewhere(hit: SearchHit, rank: int) -> Recalled:
-    who = f"tool:{hit.tool_name or '?'}" if hit.role == "tool" else f"{hit.role}:"
+    who = f"tool:{hit.tool_name or '?'}" if hit.role == "tool" else "pin:" if hit.is_pin else f"{hit.role}:"
     head = made_head(hit.turn_number, who, hit.created_at, f"session {hit.session_reference} {_title(hit)}".strip())
     text = storable(hit.content)
     return Recalled(

@@ -140,7 +140,7 @@ def head_of(turn: Turn, arguments: Mapping[str, Any] | str | None = None) -> str
     if turn.role == "tool":
         who = "tool:" + call_text({"name": turn.tool_name or "?", "arguments": arguments or {}}, MAX_ARGUMENTS)
     else:
-        who = f"{turn.role}:"
+        who = "pin:" if turn.is_pin else f"{turn.role}:"
     status = "" if turn.status == TurnStatus.COMPLETE else turn.status.value
     return made_head(turn.turn_number, who, turn.created_at, status)
 

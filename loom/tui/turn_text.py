@@ -38,7 +38,9 @@ def verbatim(turn: Turn) -> str:
 def turn_heading(turn: Turn) -> str:
     """`T57 tool read_file · failed · 2026-11-20 14:03 +01:00`; safe to draw."""
     who = f"tool {turn.tool_name}" if turn.tool_name else turn.role
-    if turn.kind in _NAMED_KINDS:
+    if turn.is_pin:
+        who = "pin"
+    elif turn.kind in _NAMED_KINDS:
         who = f"{who} {turn.kind.value.replace('_', ' ')}"
     ended = "" if turn.status is TurnStatus.COMPLETE else f" · {turn.status.value}"
     return show_line(f"{turn_label(turn.turn_number)} {who}{ended} · {local_time(turn.created_at)}")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from loom.archive import ConversationStore
+from loom.archive import ConversationStore, NewTurn
 from loom.archive.search.revisions import Reading
-from loom.state.revisions import revising_passages, settles_something
+from loom.state.revisions import FORMULAS, revising_passages, settles_something
 from tests.support.long_talk import chatter
 
-READING = Reading(revising_passages, settles_something)
+READING = Reading(revising_passages, settles_something, FORMULAS)
 WHEN = "2026-01-{day:02}T10:00:00.000000Z"
 
 
@@ -64,6 +64,9 @@ FALSE = [
     ("認証にはJWTを使いましょう。", "認証のテストをもう一度実行してください。", "認証"),
     ("Write the parser in Rust.", "Scrap the plan for the landing page.", "parser Rust"),
     ("Use httpx for the client.", "Use a list instead.", "httpx client"),
+    ("I changed my mind: SQLite for the queue.", "I changed my mind about the logo, make it blue.", "SQLite queue"),
+    ("Use httpx instead for the client.", "Use a list instead.", "httpx client"),
+    ("気が変わりました。認証はセッションにしましょう。", "気が変わりました。ロゴは青にしましょう。", "認証"),
 ]  # fmt: skip
 CASES = [Case(*case, taken_back) for cases, taken_back in ((TRUE, True), (FALSE, False)) for case in cases]
 
@@ -117,6 +120,17 @@ async def test_the_newest_revision_counts_and_only_later_ones(store: Conversatio
         turns[1]: turns[2],
     }
     assert found[session, turns[0]].passage == texts[2]
+
+
+async def test_where_much_was_said_a_name_and_a_common_word_tell_the_subject(store: ConversationStore) -> None:
+    session = await store.create_session("/home/ada/src/shop", "offline", "")
+    said = await store.append_turn(session, "user", "Capistrano puts the parser on the tests.")
+    await store.append_turns(session, [NewTurn(role=one.role, content=one.content) for one in chatter(2_100)])
+    later = await store.append_turn(session, "user", "We no longer need Capistrano for the parser.")
+    await store.append_turn(session, "user", "Forget what I said about the tests of the parser.")
+    hits = [hit for hit in await store.search_turns(session, "Capistrano") if hit.turn_number == said]
+    found = await store.find_revisions(hits, "Capistrano", READING, session_id=session)
+    assert [revision.turn_number for revision in found.values()] == [later]
 
 
 async def test_what_the_model_or_a_tool_says_takes_nothing_back(store: ConversationStore) -> None:

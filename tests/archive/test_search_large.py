@@ -101,12 +101,31 @@ def test_the_turns_of_a_rare_word_are_known_and_a_common_one_is_not_read_through
 ) -> None:
     scope = Scope(connection, **{"session_id": None, "workspace": None, "named": None, **given})
     found = Postings(connection, scope, Tail())
-    assert found.rare_places("words", "zulu", 5) == {place_of(2, 7)}
-    assert found.rare_places("words", "nowhere", 5) == set()
-    assert found.rare_places("words", "error", 5) is None
+    assert found.rare_places(("words",), "zulu", 5) == {place_of(2, 7)}
+    assert found.rare_places(("words",), "nowhere", 5) == set()
+    assert found.rare_places(("words",), "error", 5) is None
     rows = connection.execute("SELECT rowid FROM search_terms WHERE search_terms MATCH 'words : error'").fetchall()
     within = {place for (place,) in rows if any(begin <= place <= end for begin, end in scope.stretches)}
-    assert found.rare_places("words", "error", 10_000) == within
+    assert found.rare_places(("words",), "error", 10_000) == within
+
+
+def test_what_is_common_in_the_widest_stretch_is_common_and_what_is_elsewhere_is_found(tmp_path: Path) -> None:
+    prepare(tmp_path / "archive.db")
+    with closing(connect(tmp_path / "archive.db")) as connection:
+        connection.execute("BEGIN")
+        for session in range(9):
+            for number in range(1, 401 if session == 4 else 11):
+                words = "walrus" if session in (2, 8) and number == 3 else "server"
+                add(connection, session, number, f"{words} {number}")
+        connection.execute("COMMIT")
+        while index_batch(connection):
+            pass
+        scope = Scope(connection, session_id=None, workspace=Workspace("/w0", None), named=None)
+        assert [*scope.widest.stretch] == [(place_of(5, 0), place_of(6, 0) - 1)]
+        assert len(scope.widest.others) == 4 and scope.widest.newer in (20, 21), "about"
+        found = Postings(connection, scope, Tail())
+        assert found.rare_places(("words", "parts"), "server", 20) is None
+        assert found.rare_places(("words", "parts"), "walrus", 20) == {place_of(3, 3), place_of(9, 3)}
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 from loom.archive import ConversationStore, NewTurn, TurnKind, UnknownSession, UnknownTurn
 from loom.archive.database import connect
 from loom.archive.sessions import MAX_TITLE
+from loom.archive.workspaces import identify
 from tests.archive.test_appends import check_chain
 
 
@@ -171,6 +172,23 @@ async def test_git_variables_of_the_surroundings_do_not_matter(
     found = await store.get_session(session)
     assert found is not None
     assert found.workspace_commit is None
+
+
+async def test_git_is_asked_about_a_history_wherever_one_begins_and_nowhere_else(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = _git(checkout, "rev-parse", "HEAD")
+    _git(tmp_path, "clone", "-q", "--bare", str(checkout), "bare")
+    _git(checkout, "worktree", "add", "-q", str(tmp_path / "beside"))
+    assert identify(tmp_path / "beside").commit == identify(tmp_path / "bare" / "objects").commit == root
+    asked = tmp_path / "asked"
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "git").write_text(f"#!/bin/sh\necho $PWD >> {asked}\n")
+    (tmp_path / "bin" / "git").chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    identify(tmp_path)
+    identify(checkout / "inside")
+    assert asked.read_text().split() == [str(checkout / "inside")]
 
 
 async def test_a_workspace_name_that_is_no_text_is_kept_readable(store: ConversationStore, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from typing import Any
 from loom.archive import ConversationStore
 from loom.archive.database import connect
 from loom.archive.search.revisions import Reading
-from loom.state.revisions import revising_passages, settles_something
+from loom.state.revisions import FORMULAS, revising_passages, settles_something
 from tests.bench.archives import archive_of, peer_of
 from tests.bench.corpus import Corpus
 from tests.bench.late import measure_late
@@ -132,7 +132,7 @@ class Questions:
         }
 
 
-def _place_of(archive: Path) -> Place:
+def place_of(archive: Path) -> Place:
     with closing(connect(archive, readonly=True)) as connection:
         row = connection.execute(
             "SELECT id, reference, workspace_path FROM cowork_sessions ORDER BY turn_count DESC LIMIT 1"
@@ -190,7 +190,7 @@ def _figures(took: list[float]) -> str:
 
 async def measure(archive: Path, turns: int, only: str) -> None:
     """Prints the table of an archive."""
-    place = _place_of(archive)
+    place = place_of(archive)
     begun = time.perf_counter()
     store = await ConversationStore.open(archive)
     opened = time.perf_counter()
@@ -234,7 +234,7 @@ async def _around(
     store: ConversationStore, asked: dict[str, list[str]], scopes: dict[str, dict[str, str]]
 ) -> list[list[str]]:
     """What else is looked up for a search: revisions of its hits, near words where it has none, values of filters."""
-    reading = Reading(takes_back=revising_passages, settles=settles_something)
+    reading = Reading(revising_passages, settles_something, FORMULAS)
     fragments = [query[:4] for query in asked["identifier"]]
     rows = [["revisions"], ["nearest words"], ["tools"], ["files"]]
     for scope in scopes.values():
@@ -263,7 +263,7 @@ async def _around(
 
 def measure_peers(archive: Path, peer: Path, turns: int) -> None:
     """Prints what plain SQLite takes for some of the same, over everything."""
-    kinds = Questions(archive, _place_of(archive)).kinds()
+    kinds = Questions(archive, place_of(archive)).kinds()
     rows = []
     with closing(sqlite3.connect(peer)) as connection:
         for kind in ("rare word", "common word", "three common words", "identifier", "pasted sentence"):

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from loom.archive import ConversationStore
+from loom.archive.records import TurnKind
+from loom.state.pins import pin_meta
 from tests.cli.test_main import loom
 
 
@@ -64,6 +66,16 @@ def test_filters_quotes_and_a_minus_narrow_it(home: Path) -> None:
     assert len(found(home, "--", '-plan "another kangaroo"')) == 1
     assert len(found(home, "kangaroo session:third")) == 1
     assert len(found(home, "wombat tool:read")) == 2
+
+
+async def test_pinned_words_are_found_as_a_pin(home: Path) -> None:
+    store = await ConversationStore.open(home / "archive.db")
+    session = (await store.list_sessions(str(home.parent / "here")))[0]
+    meta = pin_meta("count in wallabies", None, "person")
+    await store.append_turn(session.id, "system", "Pinned: count in wallabies", kind=TurnKind.NOTE, message_meta=meta)
+    await store.close()
+    head, snippet = search(home, "wallabies").stdout.splitlines()
+    assert head.startswith(f"{session.reference} T3 pin ") and snippet == "    Pinned: count in wallabies"
 
 
 def test_nothing_found_is_exit_code_1_and_a_line_on_stderr(home: Path) -> None:

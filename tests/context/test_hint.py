@@ -99,6 +99,13 @@ async def test_that_error_is_the_one_in_the_window_if_that_fits_better() -> None
     assert await find(message, Archive()) is None
 
 
+async def test_what_is_pinned_needs_no_hint_and_hides_none() -> None:
+    pin = hit(20, "Pinned: parser error", kind=TurnKind.NOTE)
+    hint = await find("what did we say about the parser error?", Archive(pin, hit(12, "a parser error")))
+    assert hint is not None and "T12" in hint and "T20" not in hint
+    assert await find("fix that parser error", Archive(pin, hit(50, "parser error"))) is None
+
+
 async def test_that_error_alone_is_looked_for_by_what_it_is() -> None:
     archive = Archive(hit(12, "error: no such table"))
     hint = await find("fix that error", archive)

@@ -241,3 +241,25 @@ async def test_two_pins_at_once_are_both_kept(start: Start) -> None:
     await talk.say("list .")
     await asyncio.gather(*(talk.session.pin_text(f"fact {n}") for n in range(10)))
     assert sorted(p.text for p in talk.session.state.pins) == [f"fact {n}" for n in range(10)]
+
+
+async def test_pinned_words_are_found_again_as_a_pin_when_they_are_pinned_no_more(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
+    provider.add(
+        Reply(Text("Yes.")),
+        Reply(Call("conversation_recall", {"action": "search", "query": "furlongs"})),
+        Reply(Call("pin", {"text": "Weights in stones."})),
+        Reply(Text("I see.")),
+    )
+    talk = await start(choice=chat())
+    await talk.say("Hello.")
+    pin = await talk.session.pin_text("Lengths in furlongs.")
+    await talk.session.pin_turn(1)
+    await talk.session.unpin(pin)
+    await talk.say("Which units?")
+    recalled = talk.heard.of(ToolFinished)[0].turn.content or ""
+    assert f"[Turn {pin.turn}] pin: (" in recalled and "match 1\n  Pinned: Lengths in furlongs." in recalled
+    for words, times in (("furlongs", 1), ("stones", 1), ("hello", 1)):
+        hits = (await bench.store.search(words)).hits
+        assert len(hits) == times, (words, hits)

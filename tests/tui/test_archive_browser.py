@@ -17,7 +17,8 @@ from textual.widgets import Input, Static
 
 from loom.archive import ConversationStore
 from loom.archive.purge import purge
-from loom.archive.records import SearchHit, SearchPage
+from loom.archive.records import SearchHit, SearchPage, TurnKind
+from loom.state.pins import pin_meta
 from loom.text import UNSAFE
 from loom.tui.choices import AttachTurn, ForkAt, JumpTo
 from loom.tui.screens.archive import ArchiveScreen
@@ -119,6 +120,24 @@ async def test_the_turn_stands_beside_it_with_its_neighbours(shelf: Fixed) -> No
         shown = preview(screen)
         assert "The refreshToken call uses REFRESH_TIMEOUT, which is 30 seconds." in shown
         assert "T3 tool search_text" in shown and "T5 user" in shown
+
+
+async def test_pinned_words_are_a_hit_that_says_that_it_is_a_pin(shelf: Fixed) -> None:
+    session_id = id_of(shelf, "a1b2")
+    meta = pin_meta("Lengths in furlongs.", None, "person")
+    number = await shelf.store.append_turn(
+        session_id, "system", "Pinned: Lengths in furlongs.", kind=TurnKind.NOTE, message_meta=meta
+    )
+    screen = browser(shelf, query="furlongs")
+    app = alone(screen)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: f"T{number} pin · " in preview(screen))
+        rows = screen.query_one(HitList)
+        assert rows.hit is not None and found(screen) == ["a1b2", f"T{number}"]
+        assert f"T{number} pin" in rows.draw_row(rows.hit, 60)[0].plain
+        await pilot.press("enter")
+        await until(pilot, lambda: app.left)
+    assert app.result == JumpTo(session_id, number)
 
 
 async def test_enter_jumps_from_the_query_and_from_the_hits(shelf: Fixed) -> None:

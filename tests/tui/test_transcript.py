@@ -49,6 +49,20 @@ async def test_a_page_shows_its_end() -> None:
         assert (app.transcript.oldest_turn, app.transcript.newest_turn) == (51, 150)
 
 
+async def test_a_note_is_gone_to_as_any_other_turn() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 20)) as pilot:
+        pin = turn(31, "system", "Pinned: metric units", TurnKind.NOTE)
+        await app.transcript.show_page([*talk(1, 30), pin, *talk(32, 60)], has_older=False)
+        await pilot.pause()
+        for number in (31, 12):
+            assert app.transcript.reveal(number)
+            (found,) = app.transcript.query(".-found")
+            assert block_turn(found) == number
+        await app.transcript.show_page([*talk(1, 30), pin], has_older=False)
+        assert app.transcript.reveal(31), "the newest of all"
+
+
 async def test_the_top_asks_for_older_turns_once_and_what_is_read_stays_in_place() -> None:
     app = Host()
     async with app.run_test(size=(80, 20)) as pilot:

@@ -14,7 +14,16 @@ RECALL_TOOL = "conversation_recall"
 COLUMNS = "id, session_id, turn_number, exchange, role, kind, status, content, tool_calls, tool_name, created_at"
 """What `TurnRow` is made of, for the SELECTs of this package."""
 
-FINDABLE = f"kind NOT IN ('receipt', 'note') AND NOT (role = 'tool' AND coalesce(tool_name, '') = '{RECALL_TOOL}')"
+_PINNED_WORDS = (
+    "kind = 'note' AND CASE WHEN json_valid(message_meta) THEN json_type(message_meta, '$.pin.text') = 'text'"
+    " AND json_type(message_meta, '$.pin.turn') IS NULL AND json_extract(message_meta, '$.pin.by') IS NOT 'model' END"
+)
+"""SQL: a note that holds what a person pinned as words. A turn that was pinned is found itself, and what the model
+pinned is found as the call that did it."""
+FINDABLE = (
+    f"(kind NOT IN ('receipt', 'note') OR {_PINNED_WORDS})"
+    f" AND NOT (role = 'tool' AND coalesce(tool_name, '') = '{RECALL_TOOL}')"
+)
 """SQL: which turns may be found; recall calls, whose query would match itself, are left out of `TurnRow.calls`."""
 
 PART_MARK = "~"

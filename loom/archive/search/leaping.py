@@ -10,7 +10,7 @@ FIRST = 128
 """Turns that are read at first for each term that is looked up, others' among them: half of what asking anew costs,
 which is 50 µs."""
 LEAST, MOST = 32, 4_096
-"""Turns that are read at once, later on."""
+"""Turns that are read at once, later on; more of what it costs more to ask for anew."""
 
 Stretch = tuple[int, int]
 """A first and a last place."""
@@ -30,7 +30,8 @@ def within(stretches: Sequence[Stretch], read: Read, *, wanted: int, terms: int 
         return
     begins = [-stretch[0] for stretch in stretches]
     first, last = stretches[-1][0], stretches[0][1]
-    size = max(1, wanted) if len(stretches) == 1 else min(FIRST * terms, MOST)
+    most = max(MOST, 4 * FIRST * terms, wanted)
+    size = max(1, wanted) if len(stretches) == 1 else min(FIRST * terms, most)
     at, left = 0, wanted
     while True:
         places = read(first, last, size)
@@ -53,5 +54,5 @@ def within(stretches: Sequence[Stretch], read: Read, *, wanted: int, terms: int 
         if places[-1] > end and met < 2:
             likely = 2 * len(kept)
         else:
-            likely = min(3 * size, left * size // len(kept) + LEAST if kept and left > 0 else MOST)
-        size = min(max(likely, LEAST * terms), max(MOST, wanted))
+            likely = min(3 * size, left * size // len(kept) + LEAST if kept and left > 0 else most)
+        size = min(max(likely, LEAST * terms), most)

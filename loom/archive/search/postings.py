@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from loom.archive.search.document import PART_MARK, Entry
 from loom.archive.search.fts import any_of, quoted
-from loom.archive.search.leaping import within
+from loom.archive.search.leaping import Stretch, within
 from loom.archive.search.names import Names
 from loom.archive.search.scope import Scope
 from loom.archive.search.tail import Column, Tail
@@ -45,7 +45,7 @@ MAX_POSTINGS = 8_000
 """Turns of a term that is not one of the query's words, newest first."""
 MOST_TOGETHER = 12
 """Terms that a turn must have together before its text is read."""
-PREFIX_TERMS = 30
+PREFIX_TERMS = 100
 """What asking for a beginning costs, against one term."""
 MAX_NAMED = 4_000
 """Turns that are looked at for names, newest first."""
@@ -112,11 +112,8 @@ class Postings:
         # With filters the newest turns say no more than how common a term is: most of them do not pass.
         first = LEAST_FIRST if self._narrow else min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
         for column, term in columns:
-            rest = self._rows(_match(column, term), first)
-            rows = list(islice(rest, first))
-            whole = len(rows) < first
-            found = _Found(set(rows), self._estimate(rows, whole), whole, None if whole else rest)
-            self._found[column, term] = found
+            self._found[column, term] = found = _Found(set(), 0, False, self._rows(_match(column, term), first))
+            self._read_some(found, first)
         self._read_on()
         for found in self._found.values():
             found.rest = None
@@ -134,17 +131,21 @@ class Postings:
             return known.places
         return self._newest(_match(column, term), limit) | set(self._tail.places(column, term))
 
-    def rare_places(self, column: Column, term: str, most: int) -> set[int] | None:
-        """The turns in scope that have a term; None if they are, or by the newest of them seem to be, more than
-        `most`."""
-        rows = self._rows(_match(column, term), min(LEAST_FIRST, most + 1))
+    def rare_places(self, columns: Sequence[Column], term: str, most: int) -> set[int] | None:
+        """The turns in scope that have a term in any of the columns; None if they are, or by those of the widest
+        stretch seem to be, more than `most`."""
+        match = " OR ".join(_match(column, term) for column in columns)
+        widest = self._scope.widest
+        wanted = min(LEAST_FIRST, most + 1)
+        # There no gap is in the way: that a term is common is seen at once.
+        rows = self._rows(match, wanted, widest.stretch)
         found: list[int] = []
         for first, share in ((CLEARLY_FIRST, CLEARLY), (LEAST_FIRST, 1)):
             found += islice(rows, max(0, min(first, most + 1) - len(found)))
-            if len(found) == first and self._estimate(found, whole=False) > share * most:
+            if len(found) == first and self._seems(found) > share * most:
                 return None
-        found += islice(rows, most + 1 - len(found))
-        places = {*found, *self._tail.places(column, term)}
+        found += islice(chain(rows, self._rows(match, wanted, widest.others)), most + 1 - len(found))
+        places = set(found).union(*(self._tail.places(column, term) for column in columns))
         return places if len(places) <= most else None
 
     def turns_with(self, term: str) -> int:
@@ -236,6 +237,16 @@ class Postings:
 
     # How many postings are read
 
+    def _read_some(self, found: _Found, most: int) -> None:
+        """Reads on until so many postings of a term are known, or all."""
+        more = most - len(found.places)
+        if found.whole or more <= 0:
+            return
+        rows = list(islice(found.rest or (), more))
+        found.whole = len(rows) < more
+        found.places.update(rows)
+        found.turns = self._estimate(found.places, found.whole)
+
     def _read_on(self) -> None:
         """Shares what is left of the budget among the terms that were not read whole. With filters it is left for
         the turns that pass them."""
@@ -250,11 +261,7 @@ class Postings:
                 return
             if is_enough and found.turns >= share:
                 continue
-            more = share - len(found.places)
-            rows = list(islice(found.rest or (), more))
-            found.whole = len(rows) < more
-            found.places.update(rows)
-            found.turns = self._estimate(found.places, found.whole)
+            self._read_some(found, share)
 
     def _supplement(self) -> None:
         """Reads of the common terms what is likely to matter, wherever it stands."""
@@ -321,15 +328,21 @@ class Postings:
         seen = self._scope.turns_from(min(rows))
         return max(len(rows), round(len(rows) * self._scope.turns / max(1, seen)))
 
+    def _seems(self, rows: Collection[int]) -> int:
+        """How many turns in scope seem to have a term of which these are the newest in the widest stretch."""
+        seen = self._scope.turns_from(min(rows)) - self._scope.widest.newer
+        return round(len(rows) * self._scope.turns / max(1, seen))
+
     def _newest(self, match: str, limit: int) -> set[int]:
         return set(islice(self._rows(match, limit), limit))
 
-    def _rows(self, match: str, wanted: int) -> Iterator[int]:
-        """The turns in scope that match, the newest first, read as they are taken: so many at first."""
+    def _rows(self, match: str, wanted: int, stretches: Sequence[Stretch] | None = None) -> Iterator[int]:
+        """The turns in scope, or in some stretches of it, that match: the newest first, read as they are taken."""
         if not self._scope.indexed or not self._scope.turns:
             return iter(())
         read = partial(self._read_places, match)
-        return chain.from_iterable(within(self._scope.stretches, read, wanted=wanted, terms=_terms_in(match)))
+        where = self._scope.stretches if stretches is None else stretches
+        return chain.from_iterable(within(where, read, wanted=wanted, terms=_terms_in(match)))
 
     def _read_places(self, match: str, first: int, last: int, limit: int) -> list[int]:
         (places,) = self._connection.execute(_TERM, (match, first, last, limit)).fetchone()

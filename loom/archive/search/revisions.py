@@ -15,7 +15,7 @@ from loom.archive.search.postings import Postings
 from loom.archive.search.query import parse
 from loom.archive.search.scope import Scope
 from loom.archive.search.stopwords import STOP_STEMS
-from loom.archive.search.tail import Column, TailCache, read_tail
+from loom.archive.search.tail import TailCache, read_tail
 from loom.archive.search.words import cjk_pieces, cjk_runs, names_of, words_of
 from loom.archive.workspaces import Workspace
 
@@ -28,6 +28,8 @@ class Reading:
     """The parts of a message that take something back; none in most messages."""
     settles: Callable[[str], bool]
     """Whether a message decides or demands something."""
+    formulas: str
+    """The words by which something is taken back, whatever it is: they say nothing of a subject."""
 
 
 MOST_FOUND = 5
@@ -40,14 +42,17 @@ RARE = 0.02
 """Share of the turns in scope up to which a term tells a subject from others …"""
 RARE_TURNS = 6
 """… and in how many turns it may stand in any case: a short session has few turns …"""
-MOST_RARE = 1_000
+MOST_RARE = 400
 """… and at most, so that a large archive is not read for every term of a hit."""
+TELLING, TELLING_TURNS = 0.001, 12
+"""Share of the turns in scope, and how many at most, up to which a term says nearly alone what a turn is about: where
+another stands beside it in both, that one may be as common as it likes. In a small scope no term is so telling."""
 MOST_PLACES = 4_000
 """Turns with rare terms of one hit after which no more of its terms are looked up: more only come together where a
 scope has tens of thousands of turns."""
 LEAST_SHARED = 2
-"""Rare terms that a hit and the passage share. One is enough if it is the query's own and the hit is a message that
-decides or demands something."""
+"""Rare terms that a hit and the passage share, or terms one of which is telling. One is enough if it is rare and the
+query's own, and the hit is a message that decides or demands something."""
 
 _ROW = f"SELECT {COLUMNS} FROM conversation_turns WHERE session_id = ? AND turn_number = ?"  # noqa: S608
 
@@ -71,7 +76,7 @@ def revisions_of(
     """
     scope = Scope(connection, session_id=session_id, workspace=workspace, named=None, at_hand=at_hand)
     postings = Postings(connection, scope, read_tail(connection, scope, cache))
-    subject = _Subject(postings, frozenset(_terms(parse(query).text)))
+    subject = _Subject(postings, frozenset(_terms(parse(query).text)), frozenset(_terms(reading.formulas)))
     reader = _Messages(connection, scope, reading.takes_back)
     revisions: dict[tuple[str, int], Revision] = {}
     for hit in hits[:MOST_FOUND]:
@@ -79,11 +84,11 @@ def revisions_of(
         if key is None or hit.role not in ("user", "assistant"):
             continue
         place = place_of(key, hit.turn_number)
-        rare = subject.rare_terms(hit.snippet)
+        about = subject.of(hit.snippet)
         settled = hit.role == "user" and reading.settles(hit.content)
-        for later in subject.later_messages(rare, place, seconds(hit.created_at), settled=settled):
+        for later in subject.later_messages(about, place, seconds(hit.created_at), settled=settled):
             passage = next(
-                (text for text in reader.passages(later) if subject.is_same(rare, text, settled=settled)), None
+                (text for text in reader.passages(later) if subject.is_same(about, text, settled=settled)), None
             )
             if passage is not None:
                 revisions[hit.session_id, hit.turn_number] = reader.revision(later, passage)
@@ -91,24 +96,39 @@ def revisions_of(
     return revisions
 
 
-class _Subject:
-    """What turns are about: their rare terms, with where each of them stands."""
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What a hit is about."""
 
-    def __init__(self, postings: Postings, asked: frozenset[str]) -> None:
+    terms: frozenset[str]
+    rare: Mapping[str, set[int]]
+    """Those of its terms that are rare, with where they stand."""
+    telling: frozenset[str]
+    """Those of the rare ones that say it nearly alone."""
+
+
+class _Subject:
+    """What turns are about, by their terms and how rare these are."""
+
+    def __init__(self, postings: Postings, asked: frozenset[str], formulas: frozenset[str]) -> None:
         self._postings = postings
         self._asked = asked
+        self._formulas = formulas
         self._most = min(max(RARE_TURNS, int(postings.turns * RARE)), MOST_RARE)
+        self._telling = min(int(postings.turns * TELLING), TELLING_TURNS)
         self._places: dict[str, set[int] | None] = {}
 
-    def rare_terms(self, text: str) -> Mapping[str, set[int]]:
-        terms = sorted(_terms(text), key=lambda term: (term not in self._asked, -len(term), term))[:MOST_TERMS]
+    def of(self, text: str) -> _About:
+        found = _terms(text) - self._formulas
+        terms = sorted(found, key=lambda term: (term not in self._asked, -len(term), term))[:MOST_TERMS]
         rare: dict[str, set[int]] = {}
         left = MOST_PLACES
         for term in terms:
             if left > 0 and (places := self._where(term)):
                 rare[term] = places
                 left -= len(places)
-        return rare
+        telling = frozenset(term for term, places in rare.items() if len(places) <= self._telling)
+        return _About(frozenset(found), rare, telling)
 
     def _where(self, term: str) -> set[int] | None:
         """The turns with a term; None if it is not rare."""
@@ -118,32 +138,31 @@ class _Subject:
 
     def _read(self, term: str) -> set[int] | None:
         # What stands in a name is a word as well, by its stem: only what is no stem is a name alone.
-        columns: tuple[Column, ...] = ("words", "parts", "names") if term.isalnum() else ("names",)
-        places: set[int] = set()
-        for column in columns:
-            if places and column == "names":
-                break
-            found = self._postings.rare_places(column, term, self._most)
-            if found is None:
-                return None
-            places |= found
-        return places if len(places) <= self._most else None
+        if term.isalnum():
+            places = self._postings.rare_places(("words", "parts"), term, self._most)
+            if places is None or places:
+                return places
+        return self._postings.rare_places(("names",), term, self._most)
 
-    def later_messages(self, rare: Mapping[str, set[int]], place: int, at: int, *, settled: bool) -> list[int]:
+    def later_messages(self, about: _About, place: int, at: int, *, settled: bool) -> list[int]:
         """Messages of the user behind a turn that have as many of its terms as `is_same` asks for, newest first."""
-        shared = Counter(chain.from_iterable(rare.values()))
+        shared = Counter(chain.from_iterable(about.rare.values()))
         likely = {other for other, count in shared.items() if count >= LEAST_SHARED}
+        likely.update(*(about.rare[term] for term in about.telling))
         if settled:
-            likely.update(*(rare[term] for term in rare.keys() & self._asked))
+            likely.update(*(about.rare[term] for term in about.rare.keys() & self._asked))
         marks = self._postings.marks(other for other in likely if other != place)
         later = [
             other for other, mark in marks.items() if role_of(mark.marks) == "user" and (mark.at, other) > (at, place)
         ]
         return sorted(later, key=lambda other: (-marks[other].at, -other))[:MOST_LATER]
 
-    def is_same(self, rare: Mapping[str, set[int]], passage: str, *, settled: bool) -> bool:
-        shared = rare.keys() & _terms(passage)
-        return len(shared) >= LEAST_SHARED or (settled and bool(shared & self._asked))
+    def is_same(self, about: _About, passage: str, *, settled: bool) -> bool:
+        shared = about.terms & _terms(passage)
+        rare = shared & about.rare.keys()
+        if len(rare) >= LEAST_SHARED or (settled and bool(rare & self._asked)):
+            return True
+        return len(shared) >= LEAST_SHARED and not about.telling.isdisjoint(shared)
 
 
 class _Messages:

@@ -9,8 +9,10 @@ import sqlite3
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from math import ceil
+from typing import NamedTuple
 
 from loom.archive.search.copies import Copies
 from loom.archive.search.document import key_of, place_of, turn_of
@@ -46,6 +48,16 @@ class SessionLine:
     id: str
     reference: str
     title: str
+
+
+class Widest(NamedTuple):
+    """The stretch of a scope with the most turns."""
+
+    stretch: Sequence[Stretch]
+    """It alone; none where nothing is indexed."""
+    others: Sequence[Stretch]
+    newer: int
+    """About how many turns of the scope are newer than all of its."""
 
 
 class Scope:
@@ -159,6 +171,16 @@ class Scope:
         key = key_of(place)
         copied, _ = self._copied.get(key, (0, 0.0))
         return max(1, self._after.get(key, self.turns) - turn_of(place) + copied + 1)
+
+    @cached_property
+    def widest(self) -> Widest:
+        """The stretch with the most turns."""
+        if len(self.stretches) < 2:
+            return Widest(self.stretches, (), 0)
+        behind = [0, *(self.turns_from(first) for first, _ in self.stretches)]
+        at = max(range(len(self.stretches)), key=lambda i: behind[i + 1] - behind[i])
+        others = (*self.stretches[:at], *self.stretches[at + 1 :])
+        return Widest(self.stretches[at : at + 1], others, behind[at])
 
     def _find_copies(self, at_hand: str | None) -> None:
         copies = Copies(

@@ -68,9 +68,9 @@ def block_of(turn: Turn) -> Block | None:
             return Fold(_summary_title(turn), text, number)
         case TurnKind.RECEIPT | TurnKind.NOTE:
             ranges = left_turns(turn)
-            return Receipt(text, ranges) if ranges else ReceiptLine(text)
+            return Receipt(text, ranges) if ranges else ReceiptLine(text, number)
         case TurnKind.FILE:
-            return ReceiptLine(f"T{number}: a file, {plural(len(turn.part_json or ''), 'character')} stored")
+            return ReceiptLine(f"T{number}: a file, {plural(len(turn.part_json or ''), 'character')} stored", number)
         case _:
             return _words(turn, text)
 

@@ -48,7 +48,9 @@ def _matches_first(hits: Sequence[SearchHit]) -> list[SearchHit]:
 
 
 def speaker(hit: SearchHit) -> str:
-    """`user`, `assistant`, `assistant thinking`, `tool read_file`; safe to draw."""
+    """`user`, `assistant`, `assistant thinking`, `tool read_file`, `pin`; safe to draw."""
+    if hit.is_pin:
+        return "pin"
     if hit.tool_name:
         return f"tool {show_line(hit.tool_name, 40)}"
     if hit.kind in (TurnKind.THINKING, TurnKind.TOOL_CALL, TurnKind.SUMMARY):

@@ -34,9 +34,11 @@ class ReceiptLine(Static):
     }
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, turn_number: int | None = None) -> None:
+        """`turn_number` is None for what is said in passing and stored nowhere."""
         super().__init__(Content(show_line(text, 600)), markup=False)
         self.source = text
+        self.turn_number = turn_number
 
 
 class UnansweredLine(ReceiptLine):

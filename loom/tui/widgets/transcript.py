@@ -403,4 +403,4 @@ class Transcript(VerticalScroll):
 
 def block_turn(block: Widget) -> int:
     """The turn that a block draws; 0 when it draws none."""
-    return (block.turn_number or 0) if isinstance(block, TurnBlock | ToolCard | Fold) else 0
+    return (block.turn_number or 0) if isinstance(block, TurnBlock | ToolCard | Fold | ReceiptLine) else 0
