@@ -22,7 +22,8 @@ from loom.archive.leases import Leases
 from loom.archive.migrations import MIGRATIONS
 from loom.archive.mounts import find_mount
 from loom.archive.openfiles import ASIDE
-from loom.archive.unwritable import readable, remove_old_copies
+from loom.archive.privatefolders import remove_old_copies
+from loom.archive.unwritable import readable
 from loom.text import plural
 
 LOW_SPACE = 200_000_000
@@ -114,7 +115,7 @@ class _Check:
     def run(self) -> CheckReport:
         # Before the database is opened: opening takes the files from others where it can.
         self._permissions()
-        remove_old_copies()
+        remove_old_copies(self._path.parent)
         try:
             require_file(self._path)
             with readable(self._path) as self._place, closing(connect(self._place, readonly=True)) as connection:
