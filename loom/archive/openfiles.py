@@ -117,7 +117,7 @@ class OpenFiles:
             and self._is_mine(end)
         )
         if sound:
-            self._index.seen = (database.st_mtime_ns, database.st_size, end and end.round)
+            self._index.seen = (database.st_mtime_ns, database.st_size, end.round if end else None)
         return sound
 
     def _is_written_by_others(self, head: IndexHead) -> bool:
@@ -127,7 +127,8 @@ class OpenFiles:
             return False
         changed, size, round_ = self._index.seen
         status = self._status(self._names[0])
-        return (status.st_mtime_ns, status.st_size) != (changed, size) and (head.end and head.end.round) == round_
+        same_round = (head.end.round if head.end else None) == round_
+        return same_round and (status.st_mtime_ns, status.st_size) != (changed, size)
 
     def _has(self, name: str, inode: int | None) -> bool:
         return self._named(name, inode) is _Named.SAME
