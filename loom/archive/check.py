@@ -300,11 +300,11 @@ class _Check:
                 "Move loom's home to a local disk, with every file in it, while no loom runs.",
             )
         self._checked.append("place")
-        self._remarks += [
-            f"{file} was put in the place of the log while loom had it open; it is not used. Remove it if it is not "
-            "yours."
-            for file in sorted(self._path.parent.glob(f"{self._path.name}-wal{ASIDE}*"))
-        ]
+        for file in sorted(self._path.parent.glob(f"{self._path.name}-wal{ASIDE}*")):
+            holds = "; it is not used" if file.stat().st_size else "; it holds nothing that is not in the archive"
+            self._remarks.append(
+                f"{file} was put in the place of the log while loom had it open{holds}. Remove it if it is not yours."
+            )
 
 
 _REINDEX = "Run `loom check --reindex`: the index is made anew from the turns."

@@ -447,3 +447,25 @@ async def test_two_logs_are_not_mixed_when_the_other_has_ended_meanwhile(
         assert "kept beside the archive" in one.ask("append", session, AFTER)["error"]
         assert one.ask("close") == {"closed": True}
     assert await _texts(archive_path, own) == AFTER
+
+
+async def test_a_copy_that_another_wrote_to_after_it_was_put_aside_is_empty_and_nothing_is_lost(
+    archive_path: Path,
+) -> None:
+    with Keeper(archive_path) as one:
+        session = one.ask("begin")["session"]
+        one.ask("append", session, BEFORE)
+        one.stop()
+        _replace_log_with_a_copy(archive_path)
+        with closing(connect(archive_path)) as other:
+            one.go_on()
+            assert one.ask("close") == {"closed": True}
+            (kept,) = archive_path.parent.glob("*-replaced-*")
+            assert kept.stat().st_size
+            with other.writing(10.0):
+                sessions.rename_session(other, session, "a name")
+            assert kept.stat().st_size == 0
+    assert await _texts(archive_path, session) == BEFORE
+    with closing(connect(archive_path, readonly=True)) as found:
+        assert found.execute("SELECT title FROM cowork_sessions").fetchall() == [("a name",)]
+    assert any("holds nothing that is not in the archive" in remark for remark in check(archive_path).remarks)
