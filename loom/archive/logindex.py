@@ -12,6 +12,7 @@ import struct
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from loom.archive import guard
 
@@ -21,6 +22,7 @@ _END = struct.Struct("=HIIII8s56xI")
 """Size of a page, committed frames, pages of the database, the last frame's two checksums, salts; how many frames were
 moved."""
 _END_AT = 14
+_SUMS = struct.Struct(">II")
 
 _LOG_HEADER = 32
 _FRAME_HEADER = 24
@@ -31,8 +33,7 @@ _SALTS = 8
 _TRIES = 50
 
 
-@dataclass(frozen=True, slots=True)
-class LogEnd:
+class LogEnd(NamedTuple):
     """Where the log ends that an index is about, and with what."""
 
     place: int
@@ -78,8 +79,8 @@ class LogIndex:
         self._descriptor: int | None = None
         self.inode: int | None = None
         """None while there is no index: a backup has none."""
-        self.seen: tuple[int, int, tuple[bytes, int] | None] | None = None
-        """The database's time of change and size, and the log's round, when all files last had their names."""
+        self.seen: tuple[int, int, LogEnd | None] | None = None
+        """The database's time of change and size, and the log's end, when all files last had their names."""
         self.let_go = threading.Event()
         """Set when nothing in this process has it open any more: the next connection begins with another."""
 
@@ -163,5 +164,4 @@ def _end(data: bytes) -> LogEnd | None:
     # 64 kB, which 16 bits cannot hold, is written as 1.
     frame = _FRAME_HEADER + (said & 0xFE00) + ((said & 1) << 16)
     # The log has its numbers the other way round than most machines.
-    checked = salts + first.to_bytes(4, "big") + second.to_bytes(4, "big")
-    return LogEnd(_LOG_HEADER + (frames - 1) * frame, checked, moved)
+    return LogEnd(_LOG_HEADER + (frames - 1) * frame, salts + _SUMS.pack(first, second), moved)

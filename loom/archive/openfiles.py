@@ -117,7 +117,7 @@ class OpenFiles:
             and self._is_mine(end)
         )
         if sound:
-            self._index.seen = (database.st_mtime_ns, database.st_size, end.round if end else None)
+            self._index.seen = (database.st_mtime_ns, database.st_size, end)
         return sound
 
     def _is_written_by_others(self, head: IndexHead) -> bool:
@@ -125,9 +125,9 @@ class OpenFiles:
         index: what is in the log here does not go with it any more."""
         if self._index.seen is None:
             return False
-        changed, size, round_ = self._index.seen
+        changed, size, end = self._index.seen
         status = self._status(self._names[0])
-        same_round = (head.end.round if head.end else None) == round_
+        same_round = (head.end and head.end.round) == (end and end.round)
         return same_round and (status.st_mtime_ns, status.st_size) != (changed, size)
 
     def _has(self, name: str, inode: int | None) -> bool:

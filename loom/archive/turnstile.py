@@ -83,10 +83,11 @@ class Turnstile:
 
     def _have_names(self) -> bool:
         """Whether the files that are open are those that everybody else finds."""
-        gates = self._gates
+        gates, folder, (outer, inner) = self._gates, self._folder, self._names
         try:
-            return gates is None or gates.inodes == tuple(
-                os.stat(name, dir_fd=self._folder).st_ino for name in self._names
+            return gates is None or gates.inodes == (
+                os.stat(outer, dir_fd=folder).st_ino,
+                os.stat(inner, dir_fd=folder).st_ino,
             )
         except FileNotFoundError:
             return False
