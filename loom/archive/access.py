@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from loom.archive.logindex import LogIndex
 from loom.archive.logs import Log
 from loom.archive.migrations import prepare
 from loom.archive.mounts import require_local
+from loom.archive.stranded import Stranded, StrandedSession
 from loom.archive.transactions import in_turn
 
 T = TypeVar("T")
@@ -43,6 +44,10 @@ class Access:
         self.path = path
         self.tell: Callable[[ArchiveError], None] = lambda error: None
         """Called, on the event loop, when files of the archive lost their names: put right, or not to be."""
+        self.keep: Callable[[Sequence[StrandedSession]], None] | None = None
+        """Keeps, in a thread, what is in a log that the archive has gone on without. Raises WriteFailed."""
+        self._kept: Sequence[StrandedSession] = ()
+        self._keeping = asyncio.Lock()
         self._others_at_rest = others_at_rest
         self._readonly = False
         self._mending = asyncio.Lock()
@@ -105,8 +110,10 @@ class Access:
                 # A log that cannot be moved now loses nothing: the next start goes on with it.
                 try:
                     await self._writer.begin(_empty_log)
-                except ArchiveError:
+                except ArchiveError as error:
                     displaced = True
+                    if isinstance(error, Stranded):
+                        await self._told(error)
                 except (sqlite3.Error, OSError):
                     pass
             await self._disconnect(displaced=displaced)
@@ -184,6 +191,8 @@ class Access:
         writing.add_done_callback(written)
         try:
             return await unbroken(writing)
+        except Stranded as error:
+            raise await self._told(error) from error
         except sqlite3.Error as error:
             raise unwritable(error, self.path) from error
         except OSError as error:
@@ -234,10 +243,28 @@ class Access:
             try:
                 with suppress(sqlite3.Error, OSError):
                     await self._writer.begin(_look)
+            except Stranded as error:
+                raise await self._told(error) from error
             except Displaced as error:
                 # In the middle of it nothing is open.
                 await unbroken(asyncio.ensure_future(self._mend(error, seen)))
         return self._mended != seen
+
+    async def _told(self, error: Stranded) -> WriteFailed:
+        """The error, once what it is about is kept; another one if that cannot be."""
+        return await unbroken(asyncio.ensure_future(self._keep_stranded(error)))
+
+    async def _keep_stranded(self, error: Stranded) -> WriteFailed:
+        async with self._keeping:
+            if self._kept is not error.sessions:
+                if self.keep is None:
+                    return error.unkept()
+                try:
+                    await asyncio.to_thread(self.keep, error.sessions)
+                except WriteFailed:
+                    return error.unkept()
+                self._kept = error.sessions
+        return error
 
     async def _mend(self, error: Displaced, seen: int) -> None:
         """Open everything anew, unless that has happened since `seen`. Raises an ArchiveError."""

@@ -12,6 +12,7 @@ from loom.archive.digests import DIGESTED, GENESIS
 from loom.archive.errors import LeaseLost, UnknownSession
 from loom.archive.records import NewTurn, Turn
 from loom.archive.rows import Column, StorableTurn, storable_turn, turn_from_row
+from loom.archive.stranded import KEY
 from loom.archive.transactions import transaction
 
 MAX_ROWS = 250
@@ -193,9 +194,21 @@ def _find_known(
             " WHERE session_id = ? AND append_key = ?",
             (session_id, key),
         ).fetchone()
+        if row is None and key.startswith(KEY):
+            row = _find_stranded(connection, session_id, key)
         if row is not None:
             known[key] = row
     return known
+
+
+def _find_stranded(connection: sqlite3.Connection, session_id: str, key: str) -> Any:
+    """The row of a turn that was read out of a lost log, if it was stored all the same: at its number, without key."""
+    number, _, stored = key.removeprefix(KEY).partition("/")
+    return connection.execute(
+        f"SELECT {', '.join(_COLUMNS)} FROM conversation_turns"  # noqa: S608
+        " WHERE session_id = ? AND turn_number = ? AND digest = ?",
+        (session_id, int(number), stored),
+    ).fetchone()
 
 
 def _without(turns: Iterable[StorableTurn], known: dict[str, tuple[Column, ...]]) -> list[StorableTurn]:

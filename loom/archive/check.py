@@ -22,7 +22,8 @@ from loom.archive.leases import Leases
 from loom.archive.migrations import MIGRATIONS
 from loom.archive.mounts import find_mount
 from loom.archive.openfiles import ASIDE
-from loom.archive.unwritable import readable, remove_old_copies
+from loom.archive.privatefolders import remove_old_copies
+from loom.archive.unwritable import readable
 from loom.text import plural
 
 LOW_SPACE = 200_000_000
@@ -114,7 +115,7 @@ class _Check:
     def run(self) -> CheckReport:
         # Before the database is opened: opening takes the files from others where it can.
         self._permissions()
-        remove_old_copies()
+        remove_old_copies(self._path.parent)
         try:
             require_file(self._path)
             with readable(self._path) as self._place, closing(connect(self._place, readonly=True)) as connection:
@@ -299,11 +300,11 @@ class _Check:
                 "Move loom's home to a local disk, with every file in it, while no loom runs.",
             )
         self._checked.append("place")
-        self._remarks += [
-            f"{file} was put in the place of the log while loom had it open; it is not used. Remove it if it is not "
-            "yours."
-            for file in sorted(self._path.parent.glob(f"{self._path.name}-wal{ASIDE}*"))
-        ]
+        for file in sorted(self._path.parent.glob(f"{self._path.name}-wal{ASIDE}*")):
+            holds = "; it is not used" if file.stat().st_size else "; it holds nothing that is not in the archive"
+            self._remarks.append(
+                f"{file} was put in the place of the log while loom had it open{holds}. Remove it if it is not yours."
+            )
 
 
 _REINDEX = "Run `loom check --reindex`: the index is made anew from the turns."

@@ -12,18 +12,45 @@ import struct
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from loom.archive import guard
 
 _SIZE = 100
 _COPY = 48
-_FRAMES = struct.Struct("=I")
-_FRAMES_AT = 16
-_SALTS = slice(32, 40)
-_MOVED_AT = 96
-_NO_FRAMES = bytes(4)
+_END = struct.Struct("=HIIII8s56xI")
+"""Size of a page, committed frames, pages of the database, the last frame's two checksums, salts; how many frames were
+moved."""
+_END_AT = 14
+_SUMS = struct.Struct(">II")
+
+_LOG_HEADER = 32
+_FRAME_HEADER = 24
+_CHECKED_AT = 8
+_CHECKED = 16
+_SALTS = 8
 
 _TRIES = 50
+
+
+class LogEnd(NamedTuple):
+    """Where the log ends that an index is about, and with what."""
+
+    place: int
+    """Of the last committed frame, in bytes."""
+    checked: bytes
+    """Its salts and its checksum, which is that of the whole log up to there: two logs that end alike are alike."""
+    moved: int
+    """How many frames of the log are in the database as well."""
+
+    @property
+    def round(self) -> tuple[bytes, int]:
+        """Changes with everything that is moved from the log into the database."""
+        return self.checked[:_SALTS], self.moved
+
+    def is_of(self, log: int) -> bool:
+        """Whether the log that is open under this descriptor is that one. Raises OSError."""
+        return os.pread(log, _CHECKED, self.place + _CHECKED_AT) == self.checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +63,8 @@ class IndexHead:
     """8 bytes, as the log's header has them while there are frames."""
     moved: int
     """How many of the frames are in the database as well."""
+    end: LogEnd | None
+    """None when there are no frames."""
 
 
 class LogIndex:
@@ -50,6 +79,8 @@ class LogIndex:
         self._descriptor: int | None = None
         self.inode: int | None = None
         """None while there is no index: a backup has none."""
+        self.seen: tuple[int, int, LogEnd | None] | None = None
+        """The database's time of change and size, and the log's end, when all files last had their names."""
         self.let_go = threading.Event()
         """Set when nothing in this process has it open any more: the next connection begins with another."""
 
@@ -100,29 +131,37 @@ class LogIndex:
                 return
             self.inode = os.fstat(self._descriptor).st_ino
 
-    def salts(self) -> bytes:
-        """Of the log that it is about; empty when that holds nothing. The fast half of `head`, for whoever has the
-        turn: nobody changes it meanwhile. Raises OSError."""
+    def end(self) -> LogEnd | None:
+        """Of the log that it is about; None when that holds nothing. The fast half of `head`, for whoever has the turn:
+        nobody changes it meanwhile. Raises OSError."""
         if self._descriptor is None:
-            return b""
-        data = os.pread(self._descriptor, _SALTS.stop - _FRAMES_AT, _FRAMES_AT)
-        return data[-8:] if data[:4] != _NO_FRAMES else b""
+            return None
+        data = os.pread(self._descriptor, _END.size, _END_AT)
+        return _end(data) if len(data) == _END.size else None
 
     def head(self) -> IndexHead:
         """What it says now. Raises OSError."""
         if self._descriptor is None:
-            return IndexHead(0, b"", 0)
-        data = b""
+            return _NOTHING
         for _ in range(_TRIES):
             data = os.pread(self._descriptor, _SIZE, 0)
             # Two copies: who reads in the middle of a change sees that they differ.
             if len(data) == _SIZE and data[:_COPY] == data[_COPY : 2 * _COPY]:
                 break
         else:
-            return IndexHead(0, b"", 0)
-        return IndexHead(_number(data, _FRAMES_AT), data[_SALTS], _number(data, _MOVED_AT))
+            return _NOTHING
+        _, frames, *_, salts, moved = _END.unpack_from(data, _END_AT)
+        return IndexHead(frames, salts, moved, _end(data[_END_AT:]))
 
 
-def _number(data: bytes, at: int) -> int:
-    (number,) = _FRAMES.unpack_from(data, at)
-    return int(number)
+_NOTHING = IndexHead(0, b"", 0, None)
+
+
+def _end(data: bytes) -> LogEnd | None:
+    said, frames, _, first, second, salts, moved = _END.unpack(data)
+    if not frames:
+        return None
+    # 64 kB, which 16 bits cannot hold, is written as 1.
+    frame = _FRAME_HEADER + (said & 0xFE00) + ((said & 1) << 16)
+    # The log has its numbers the other way round than most machines.
+    return LogEnd(_LOG_HEADER + (frames - 1) * frame, salts + _SUMS.pack(first, second), moved)

@@ -16,21 +16,23 @@ import os
 import sqlite3
 import stat
 import uuid
+from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 
 from loom.archive import guard
 from loom.archive.errors import Displaced, WriteFailed
-from loom.archive.logindex import IndexHead, LogIndex
+from loom.archive.logindex import IndexHead, LogEnd, LogIndex
+from loom.archive.seals import seal_of
+from loom.archive.stranded import Stranded, StrandedSession, stranded_in
+from loom.archive.turnstile import Turnstile
 
 ASIDE = "-replaced-"
 """In the name of a log that was put in the place of the one in use."""
 
 _HEADER = 32
-_FRAME_HEADER = 24
 _SALTS_AT = 16
 _SALTS = 8
-_NONE = b""
 _LOOKS = 20
 
 _NOTHING = "nothing was stored"
@@ -48,15 +50,17 @@ class _Named(Enum):
 class OpenFiles:
     """The files of one connection that writes, in WAL mode. For one thread at a time."""
 
-    def __init__(self, path: Path, index: LogIndex) -> None:
+    def __init__(self, path: Path, index: LogIndex, turnstile: Turnstile) -> None:
         """To be made when the connection has its files open. Raises OSError."""
         self._path = path
         self._names = (path.name, f"{path.name}-wal", f"{path.name}-shm")
         self._index = index
+        self._turnstile = turnstile
         self._doubtful = False
         """Something was wrong at the last look: the next write looks at everything before it writes."""
         self._salts = b""
         """Of the log that was moved because it had lost its name."""
+        self._stranded: tuple[StrandedSession, ...] = ()
         self._folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._log = -1
         try:
@@ -74,6 +78,14 @@ class OpenFiles:
             if descriptor >= 0:
                 os.close(descriptor)
         self._folder = self._log = -1
+
+    def seal(self) -> None:
+        """To be called in the connection's turn, behind what was written to the database's own file."""
+        # Without a seal the next start looks longer, and nothing else is different.
+        with suppress(OSError):
+            status = self._status(self._names[0])
+            if status.st_ino == self._database_inode:
+                self._turnstile.seal(seal_of(status))
 
     def before(self, connection: sqlite3.Connection) -> None:
         """To be called in the connection's turn, before it writes.
@@ -94,11 +106,29 @@ class OpenFiles:
                 return
 
     def _is_sound(self) -> bool:
-        return (
-            self._has(self._names[0], self._database_inode)
+        try:
+            database = self._status(self._names[0])
+        except FileNotFoundError:
+            return False
+        end = self._index.end()
+        sound = (
+            database.st_ino == self._database_inode
             and self._has(self._names[2], self._index.inode)
-            and self._index.salts() in (_NONE, self._own_salts)
+            and self._is_mine(end)
         )
+        if sound:
+            self._index.seen = (database.st_mtime_ns, database.st_size, end)
+        return sound
+
+    def _is_written_by_others(self, head: IndexHead) -> bool:
+        """Whether the database has been written to, since its files last had their names, by somebody with another
+        index: what is in the log here does not go with it any more."""
+        if self._index.seen is None:
+            return False
+        changed, size, end = self._index.seen
+        status = self._status(self._names[0])
+        same_round = (head.end and head.end.round) == (end and end.round)
+        return same_round and (status.st_mtime_ns, status.st_size) != (changed, size)
 
     def _has(self, name: str, inode: int | None) -> bool:
         return self._named(name, inode) is _Named.SAME
@@ -107,9 +137,10 @@ class OpenFiles:
     def _own_salts(self) -> bytes:
         return os.pread(self._log, _SALTS, _SALTS_AT)
 
-    def _is_mine(self, head: IndexHead) -> bool:
-        """Whether the index is about the log that is open here, or about none."""
-        return not head.frames or self._own_salts == head.salts
+    def _is_mine(self, end: LogEnd | None) -> bool:
+        """Whether the index is about the log that is open here, or about none. A copy begins like it: the end tells
+        which of them has been written to."""
+        return end is None or end.is_of(self._log)
 
     def _put_right(self, connection: sqlite3.Connection, outcome: str) -> None:
         """Raises Displaced once nothing depends on the files without a name; WriteFailed, with what became of the
@@ -121,7 +152,7 @@ class OpenFiles:
         if database is not _Named.SAME:
             raise self._without_database(database, outcome)
         head = self._index.head()
-        mine = self._is_mine(head)
+        mine = self._is_mine(head.end)
         if log is _Named.SAME and index is _Named.SAME:
             self._doubtful = not mine
             if not mine:
@@ -135,19 +166,38 @@ class OpenFiles:
         if log is not _Named.SAME:
             # Moving it empties it.
             self._salts = self._own_salts or self._salts
-            if index is _Named.OTHER and mine and head.frames > head.moved:
+            others = index is _Named.OTHER or self._is_written_by_others(head)
+            if others and mine and head.frames > head.moved:
                 # Somebody has begun a log of their own without these: the two do not go together any more.
-                raise WriteFailed(
+                raise Stranded(
                     f"{self._names[1]} and {self._names[2]} were removed while loom had them open, and another loom "
                     f"has begun new ones: {outcome}.",
-                    "What only this loom has is not in the archive: copy what you need from the screen, end every "
-                    "loom, and start again.",
+                    self._strand(head.moved),
                 )
             if index is not _Named.OTHER:
                 if head.frames and mine:
-                    _move_log(connection, outcome)
+                    self._move_log(connection, outcome)
                 self._put_aside()
         raise Displaced(*self._words(log, index))
+
+    def _strand(self, moved: int) -> tuple[StrandedSession, ...]:
+        if not self._stranded:
+            with os.fdopen(os.dup(self._log), "rb") as log:
+                self._stranded = stranded_in(log, moved)
+        return self._stranded
+
+    def _move_log(self, connection: sqlite3.Connection, outcome: str) -> None:
+        """Move all of the log into the database. Raises WriteFailed or sqlite3.Error; nothing is lost then."""
+        try:
+            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            self.seal()
+        if busy:
+            raise WriteFailed(
+                "The archive's log was removed while loom had it open, and cannot be saved while another process "
+                f"reads: {outcome}.",
+                "Retry; if it goes on, close the other loom.",
+            )
 
     def _look(self) -> tuple[_Named, _Named, _Named]:
         inodes = (self._database_inode, self._log_inode, self._index.inode)
@@ -180,7 +230,7 @@ class OpenFiles:
 
     def _put_aside(self) -> None:
         """Take its name from a log that is none of this database's, or an earlier copy: it would be read into it at
-        the next start. It is kept under another name. One that another process has begun is left."""
+        the next start. It is kept under another name. One that another process has begun, or gone on with, is left."""
         if self._put_no_file_aside(self._names[1]):
             return
         try:
@@ -189,11 +239,12 @@ class OpenFiles:
         except FileNotFoundError:
             return
         try:
-            header = os.pread(other, _HEADER, 0)
+            header, head = os.pread(other, _HEADER, 0), self._index.head()
+            gone_on_with = head.end is not None and head.end.is_of(other)
         finally:
             os.close(other)
         salts = header[_SALTS_AT : _SALTS_AT + _SALTS]
-        if header and (salts == self._salts or not _belongs(salts, self._index.head())):
+        if header and not gone_on_with and (salts == self._salts or not _belongs(salts, head)):
             self._rename_aside(self._names[1])
 
     def _without_database(self, database: _Named, outcome: str) -> WriteFailed:
@@ -218,7 +269,7 @@ def is_astray(path: Path, index: LogIndex) -> bool:
     open, which has lost its name. Raises OSError."""
     for _ in range(_LOOKS):
         head = index.head()
-        if not head.frames:
+        if head.end is None:
             return False
         try:
             with guard.ours():
@@ -226,26 +277,13 @@ def is_astray(path: Path, index: LogIndex) -> bool:
         except FileNotFoundError:
             return True
         try:
-            header, size = os.pread(log, _HEADER, 0), os.fstat(log).st_size
+            fits = head.end.is_of(log)
         finally:
             os.close(log)
-        frame = int.from_bytes(header[8:12], "big") + _FRAME_HEADER
-        fits = header[_SALTS_AT : _SALTS_AT + _SALTS] == head.salts and size >= _HEADER + head.frames * frame
         # Between the two looks the log may have been started over.
         if fits or index.head() == head:
             return not fits
     return False
-
-
-def _move_log(connection: sqlite3.Connection, outcome: str) -> None:
-    """Move all of the log into the database. Raises WriteFailed or sqlite3.Error; nothing is lost then."""
-    (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    if busy:
-        raise WriteFailed(
-            "The archive's log was removed while loom had it open, and cannot be saved while another process reads: "
-            f"{outcome}.",
-            "Retry; if it goes on, close the other loom.",
-        )
 
 
 def _belongs(salts: bytes, head: IndexHead) -> bool:

@@ -42,6 +42,11 @@ class Pages:
         """How many pages there are, in the file or beyond its end in the log."""
         return max([-(-self._length // self.size), *self._frames])
 
+    def behind(self, frames: int) -> list[int]:
+        """The pages whose newest image stands in the log behind its first `frames` frames."""
+        start = _WAL_HEADER + frames * (_FRAME_HEADER + self.size)
+        return sorted(number for number, place in self._frames.items() if place > start)
+
     def read(self, number: int) -> bytes:
         """The page's bytes, filled up with zeros where the file ends early; empty beyond the end."""
         place = self._frames.get(number)

@@ -22,11 +22,11 @@ from loom.archive.errors import ArchiveError, LeaseHeld, WriteFailed
 from loom.archive.faults import unwritable
 from loom.archive.leases import Leases
 from loom.archive.openfiles import ASIDE
+from loom.archive.privatefolders import remove_old_copies
 from loom.archive.spool import Spool
 from loom.archive.traces import SAMPLE, Trace, look, samples_of, thinned
 from loom.archive.transactions import in_turn
 from loom.archive.unsent import Unsent
-from loom.archive.unwritable import remove_old_copies
 from loom.text import plural
 
 _TRIES = 40
@@ -125,7 +125,7 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
         except (ArchiveError, sqlite3.Error, OSError) as error:
             left.append(Left(backup, f"this backup could not be reached ({error})"))
     progress("searching every file", 0, 0)
-    copies = remove_old_copies()
+    copies = remove_old_copies(archive.parent)
     files = sorted({file for file in [*_files(home), *known, *copies, *_edited()] if file.is_file()})
     own = [sample for sample in samples if sample not in shared]
     files = _without_asides(archive, files, own, session_id)

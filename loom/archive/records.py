@@ -98,6 +98,23 @@ class NewTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NewSession:
+    """What a session begins with that comes back from elsewhere, under its own id."""
+
+    id: str
+    reference: str
+    """Taken if it is free."""
+    title: str
+    workspace_path: str
+    workspace_commit: str | None
+    model_name: str
+    system_prompt: str
+    started_at: str
+    parent_id: str | None
+    fork_turn: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn(Row):
     """One row of `conversation_turns`."""
 

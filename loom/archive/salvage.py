@@ -10,7 +10,6 @@ import contextlib
 import os
 import shutil
 import sqlite3
-import tempfile
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from loom.archive.errors import ArchiveUnavailable, NotAnArchive, WriteFailed
 from loom.archive.faults import unwritable
 from loom.archive.migrations import prepare
 from loom.archive.pages import Pages, open_log
+from loom.archive.privatefolders import RECOVERING, PrivateFolder, remove_left
 from loom.archive.restoring import Loss, restore
 from loom.archive.shapes import Salvage
 
@@ -92,11 +92,13 @@ def _read_by_database(damaged: Path, beside: Path, found: Salvage) -> None:
     with contextlib.suppress(sqlite3.Error, OSError), ExitStack() as stack:
         # Nothing is lost if there is no room for a copy: the pages are read in any case.
         beside.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=".loom-recover-", dir=beside)))
-        copy = folder / "copy.db"
+        remove_left(beside, RECOVERING)
+        folder = PrivateFolder.made(beside, RECOVERING)
+        stack.callback(folder.remove)
+        copy = folder.path / "copy.db"
         shutil.copyfile(damaged, copy)
         if (log := open_log(damaged)) is not None:
-            shutil.copyfile(log, folder / "copy.db-wal")
+            shutil.copyfile(log, copy.with_name("copy.db-wal"))
         connection = stack.enter_context(closing(sqlite3.connect(copy, isolation_level=None)))
         connection.text_factory = lenient
         connection.execute("PRAGMA cell_size_check = ON")

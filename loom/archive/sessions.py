@@ -9,7 +9,7 @@ from typing import Any
 
 from loom.archive import clock
 from loom.archive.errors import LeaseLost, UnknownSession, UnknownTurn
-from loom.archive.records import Session, SessionDetail
+from loom.archive.records import NewSession, Session, SessionDetail
 from loom.archive.references import free_reference
 from loom.archive.rows import SESSION_COLUMNS, detail_from_row, session_from_row
 from loom.archive.transactions import transaction
@@ -78,6 +78,36 @@ def _insert(
         "UPDATE session_texts SET system_prompt = ? WHERE session_id = ?", (storable(system_prompt), session_id)
     )
     return session_id
+
+
+def adopt_session(connection: sqlite3.Connection, session: NewSession) -> bool:
+    """Store a session without turns that comes back from elsewhere; False if there is one of its id."""
+    with transaction(connection):
+        if connection.execute("SELECT 1 FROM cowork_sessions WHERE id = ?", (session.id,)).fetchone() is not None:
+            return False
+        taken = connection.execute("SELECT 1 FROM cowork_sessions WHERE reference = ?", (session.reference,)).fetchone()
+        connection.execute(
+            "INSERT INTO cowork_sessions (id, reference, title, workspace_path, workspace_commit, model_name,"
+            " started_at, last_active_at, parent_id, fork_turn)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT id FROM cowork_sessions WHERE id = ?), ?)",
+            (
+                session.id,
+                session.reference if taken is None else free_reference(connection),
+                _title(session.title),
+                storable(session.workspace_path),
+                session.workspace_commit,
+                storable(session.model_name),
+                session.started_at,
+                session.started_at,
+                session.parent_id,
+                session.fork_turn,
+            ),
+        )
+        connection.execute(
+            "UPDATE session_texts SET system_prompt = ? WHERE session_id = ?",
+            (storable(session.system_prompt), session.id),
+        )
+    return True
 
 
 def fork_session(

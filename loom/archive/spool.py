@@ -14,14 +14,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from loom.archive import clock
 from loom.archive.errors import WriteFailed
-from loom.archive.records import NewTurn, TurnKind, TurnStatus
+from loom.archive.records import NewSession, NewTurn, TurnKind, TurnStatus
 from loom.text import storable
 
 _ENDING = ".jsonl"
+_SESSION = "session"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +34,24 @@ class Spooled:
     turns: tuple[NewTurn, ...]
     """Oldest first, each with an append key: storing one twice stores it once."""
     path: Path
+    session: NewSession | None
+    """What it begins with, if the archive may not have it."""
     unreadable: int
     """Lines that are not whole: the process or the disk ended in the middle of one."""
 
 
 class Spool:
-    """The spool files in one folder, mode 0700, which is made with the first of them. From one thread at a time."""
+    """The spool files in one folder, mode 0700, which is made with the first of them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._own: dict[str, tuple[Path, int]] = {}
+        self._putting = Lock()
 
-    def put(self, session_id: str, turns: Sequence[NewTurn]) -> list[NewTurn]:
+    def put(self, session_id: str, turns: Sequence[NewTurn], session: NewSession | None = None) -> list[NewTurn]:
         """Add the turns to the session's file; gives them as they are there, keyed and timed: what is retried must be
-        these, so that it is never stored twice. Raises WriteFailed; the turns are then in memory only."""
+        these, so that it is never stored twice. `session` is for one that the archive may not have. Raises WriteFailed;
+        the turns are then in memory only."""
         keyed = [
             replace(
                 turn,
@@ -54,18 +60,13 @@ class Spool:
             )
             for turn in turns
         ]
-        lines = "".join(_line(session_id, turn) for turn in keyed).encode()
+        records = [asdict(turn) for turn in keyed]
+        if session is not None:
+            records.insert(0, {_SESSION: asdict(session)})
+        lines = "".join(_line(session_id, record) for record in records).encode()
         try:
-            descriptor = self._file(session_id)
-            end = os.fstat(descriptor).st_size
-            try:
-                _write(descriptor, lines)
-                os.fsync(descriptor)
-            except OSError:
-                # Half a line would spoil the one that comes after it.
-                with suppress(OSError):
-                    os.ftruncate(descriptor, end)
-                raise
+            with self._putting:
+                self._add(session_id, lines)
         except OSError as error:
             raise WriteFailed(
                 f"The turns could not be kept in {self._folder} either ({error.strerror or error}): "
@@ -73,6 +74,18 @@ class Spool:
                 "Make room and retry before you leave.",
             ) from error
         return keyed
+
+    def _add(self, session_id: str, lines: bytes) -> None:
+        descriptor = self._file(session_id)
+        end = os.fstat(descriptor).st_size
+        try:
+            _write(descriptor, lines)
+            os.fsync(descriptor)
+        except OSError:
+            # Half a line would spoil the one that comes after it.
+            with suppress(OSError):
+                os.ftruncate(descriptor, end)
+            raise
 
     def drop(self, session_id: str) -> None:
         """The session's turns are in the archive: its file of this process goes. Never raises; one that stays is
@@ -138,14 +151,25 @@ class Spool:
         return descriptor
 
 
+def by_message(turns: Sequence[NewTurn]) -> list[list[NewTurn]]:
+    """The turns, cut before each message of the person: an append that begins with one begins an exchange."""
+    groups: list[list[NewTurn]] = []
+    for turn in turns:
+        begins = turn.role == "user" and (not groups or groups[-1][-1].role != "user")
+        if begins or not groups:
+            groups.append([])
+        groups[-1].append(turn)
+    return groups
+
+
 def _write(descriptor: int, data: bytes) -> None:
     while data:
         data = data[os.write(descriptor, data) :]
 
 
-def _line(session_id: str, turn: NewTurn) -> str:
-    record = {"session_id": session_id, **asdict(turn)}
-    return storable(json.dumps(record, ensure_ascii=False, separators=(",", ":"))) + "\n"
+def _line(session_id: str, record: dict[str, Any]) -> str:
+    whole = {"session_id": session_id, **record}
+    return storable(json.dumps(whole, ensure_ascii=False, separators=(",", ":"))) + "\n"
 
 
 def _read_if_left(path: Path) -> Spooled | None:
@@ -158,17 +182,21 @@ def _read_if_left(path: Path) -> Spooled | None:
             return None
         lines = file.read().split(b"\n")
     turns: list[NewTurn] = []
+    session: NewSession | None = None
     session_id, unreadable = "", 0
     for record in _records(lines):
         if record is None:
             unreadable += 1
             continue
-        session_id = session_id or record[0]
-        turns.append(record[1])
-    return Spooled(session_id, tuple(turns), path, unreadable) if turns or unreadable else None
+        session_id, what = session_id or record[0], record[1]
+        if isinstance(what, NewSession):
+            session = session or what
+        else:
+            turns.append(what)
+    return Spooled(session_id, tuple(turns), path, session, unreadable) if turns or unreadable else None
 
 
-def _records(lines: Sequence[bytes]) -> Iterator[tuple[str, NewTurn] | None]:
+def _records(lines: Sequence[bytes]) -> Iterator[tuple[str, NewTurn | NewSession] | None]:
     for line in lines:
         if line.strip():
             try:
@@ -177,7 +205,9 @@ def _records(lines: Sequence[bytes]) -> Iterator[tuple[str, NewTurn] | None]:
                 yield None
 
 
-def _record(said: dict[str, Any]) -> tuple[str, NewTurn]:
+def _record(said: dict[str, Any]) -> tuple[str, NewTurn | NewSession]:
     session_id = str(said.pop("session_id"))
+    if _SESSION in said:
+        return session_id, NewSession(**said[_SESSION])
     kind, status = TurnKind(said.pop("kind")), TurnStatus(said.pop("status"))
     return session_id, NewTurn(**said, kind=kind, status=status)

@@ -21,15 +21,18 @@ from loom.archive.errors import NewerArchive, UnknownSession, UnwritableArchive
 from loom.archive.hops import unbroken
 from loom.archive.migrations import is_current, prepare
 from loom.archive.mounts import require_local
+from loom.archive.privatefolders import remove_old_copies
 from loom.archive.reader import ArchiveReader
 from loom.archive.records import Draft, Lease, Manifest, NewTurn, Role, Turn, TurnKind, TurnStatus
-from loom.archive.unwritable import PrivateCopy, copy_privately, is_at_rest, is_unwritable, remove_old_copies
+from loom.archive.spool import Spool, Spooled, by_message
+from loom.archive.stranded import StrandedSession
+from loom.archive.unwritable import PrivateCopy, copy_privately, is_at_rest, is_unwritable
 
 
 def _prepared(path: Path, *, readonly: bool) -> PrivateCopy | None:
     """A copy to open in the place of the archive, where that cannot be read as it stands."""
     path = path.absolute()
-    remove_old_copies()
+    remove_old_copies(path.parent)
     if not is_unwritable(path):
         return None
     if not readonly:
@@ -120,6 +123,26 @@ class ConversationStore(ArchiveReader):
         """Move the write-ahead log into the database, and empty it unless told otherwise; False if others are using
         it just now. loom does this by itself, in pauses."""
         return await self._access.checkpoint(empty=empty)
+
+    def spool_stranded(self, spool: Spool) -> None:
+        """From now on, what is in a log that the archive has gone on without goes to the spool, before anybody who
+        stores something hears of it."""
+
+        def keep(stranded: Sequence[StrandedSession]) -> None:
+            for found in stranded:
+                spool.put(found.session_id, found.turns, found.session)
+
+        self._access.keep = keep
+
+    async def adopt(self, spooled: Spooled) -> bool:
+        """Store a spooled session, turns and all, if it is none that the archive has; whether it did. Raises
+        WriteFailed."""
+        session = spooled.session
+        if session is None or not await self._access.write(lambda c: sessions.adopt_session(c, session)):
+            return False
+        for turns in by_message(spooled.turns):
+            await self.append_turns(spooled.session_id, turns)
+        return True
 
     # Sessions
 

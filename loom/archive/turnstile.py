@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, Thread
 
-from loom.archive.flocks import lock_at_once, lock_file, open_lock
+from loom.archive.flocks import lock_at_once, lock_file
+from loom.archive.seals import write_seal
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,18 @@ class _Gates:
 
     outer: int
     inner: int
+    inodes: tuple[int, int]
+
+    @classmethod
+    def opened(cls, folder: int, names: tuple[str, str]) -> _Gates:
+        """Of the files with these names in the folder, which are made if need be. Raises OSError."""
+        outer = _open_lock(names[0], folder)
+        try:
+            inner = _open_lock(names[1], folder)
+        except BaseException:
+            os.close(outer)
+            raise
+        return cls(outer, inner, (os.fstat(outer).st_ino, os.fstat(inner).st_ino))
 
     def pass_at_once(self) -> bool:
         """Whether nobody stood in the way. If not, the outer gate may be held: go on with `pass_in_turn`."""
@@ -32,10 +45,6 @@ class _Gates:
         fcntl.flock(self.inner, fcntl.LOCK_EX)
         fcntl.flock(self.outer, fcntl.LOCK_UN)
 
-    def are_gone(self) -> bool:
-        """Whether a file was removed: whoever comes next makes another, and would not meet us."""
-        return not (os.fstat(self.outer).st_nlink and os.fstat(self.inner).st_nlink)
-
     def close(self) -> None:
         os.close(self.outer)
         os.close(self.inner)
@@ -49,11 +58,14 @@ class Turnstile:
     Four processes that write without a pause wait 47 ms at most and get equal shares; with one lock 170 ms and shares
     of two to one; with SQLite's own lock 3.4 s and five to one.
 
-    For one thread at a time. The files are made when they are first needed.
+    For one thread at a time. The files are made when they are first needed, and looked up in the folder as it was then:
+    one that is moved with everything in it is no fault.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._names = (f"{path.name}-queue", lock_file(path).name)
+        self._folder = -1
         self._gates: _Gates | None = None
 
     def enter(self, patience: float) -> bool:
@@ -63,10 +75,22 @@ class Turnstile:
         """
         until = time.monotonic() + patience
         while self._enter(max(until - time.monotonic(), 0.0)):
-            if self._gates is None or not self._gates.are_gone():
+            if self._have_names():
                 return True
-            self.close()
+            # Whoever comes next makes others, or has found others, and would not meet us.
+            self._let_gates_go()
         return False
+
+    def _have_names(self) -> bool:
+        """Whether the files that are open are those that everybody else finds."""
+        gates, folder, (outer, inner) = self._gates, self._folder, self._names
+        try:
+            return gates is None or gates.inodes == (
+                os.stat(outer, dir_fd=folder).st_ino,
+                os.stat(inner, dir_fd=folder).st_ino,
+            )
+        except FileNotFoundError:
+            return False
 
     def _enter(self, patience: float) -> bool:
         gates = self._gates
@@ -87,19 +111,37 @@ class Turnstile:
         if self._gates is not None:
             fcntl.flock(self._gates.inner, fcntl.LOCK_UN)
 
+    def seal(self, seal: bytes) -> None:
+        """Keep the seal for whoever opens the database: see `loom.archive.seals`. To be called inside. Raises
+        OSError."""
+        if self._gates is not None:
+            write_seal(self._gates.inner, seal)
+
     def close(self) -> None:
         """Let the files go, and the place with them."""
+        self._let_gates_go()
+        if self._folder >= 0:
+            os.close(self._folder)
+            self._folder = -1
+
+    def _let_gates_go(self) -> None:
         gates, self._gates = self._gates, None
         if gates is not None:
             gates.close()
 
     def _open(self) -> _Gates:
-        outer = open_lock(self._path.with_name(f"{self._path.name}-queue"))
-        try:
-            return _Gates(outer, open_lock(lock_file(self._path)))
-        except BaseException:
-            os.close(outer)
-            raise
+        if self._folder >= 0:
+            try:
+                return _Gates.opened(self._folder, self._names)
+            except FileNotFoundError:
+                # The folder itself was removed: another one may be in its place.
+                self.close()
+        self._folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        return _Gates.opened(self._folder, self._names)
+
+
+def _open_lock(name: str, folder: int) -> int:
+    return os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600, dir_fd=folder)
 
 
 class _Waiter:

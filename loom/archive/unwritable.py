@@ -7,33 +7,20 @@ read from a private copy: without its log it would lack its newest turns.
 
 from __future__ import annotations
 
-import atexit
 import errno
 import os
 import shutil
-import stat
 import tempfile
-import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from loom.archive import guard
 from loom.archive.errors import ArchiveUnavailable
-from loom.archive.flocks import lock_at_once
+from loom.archive.privatefolders import READING, PrivateFolder
 
 _TRIES = 3
-_PREFIX = "loom-archive-"
-_made: set[Path] = set()
-"""Folders of this process's copies."""
-
-
-@atexit.register
-def _remove_made() -> None:
-    """What an interruption kept from being removed in time."""
-    for folder in _made:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def is_unwritable(path: Path) -> bool:
@@ -51,24 +38,21 @@ def is_at_rest(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PrivateCopy:
-    """A copy of an archive and its log in a folder of its own, mode 0700, which is locked while it is in use."""
+    """A copy of an archive and its log, in a folder of its own."""
 
     path: Path
-    lock: int
-    """Descriptor of the folder."""
+    folder: PrivateFolder
 
     def remove(self) -> None:
-        """Raises nothing: what stays is nobody else's to read, and is removed at another start."""
-        shutil.rmtree(self.path.parent, ignore_errors=True)
-        _made.discard(self.path.parent)
-        os.close(self.lock)
+        """Raises nothing."""
+        self.folder.remove()
 
 
 def copy_privately(path: Path) -> PrivateCopy:
     """A copy to read from. Blocking. Raises ArchiveUnavailable."""
     try:
-        folder, lock = _locked_folder()
-        copy = PrivateCopy(folder / path.name, lock)
+        folder = PrivateFolder.made(Path(tempfile.gettempdir()), READING)
+        copy = PrivateCopy(folder.path / path.name, folder)
         try:
             _copy(path, copy.path)
         except BaseException:
@@ -80,42 +64,6 @@ def copy_privately(path: Path) -> PrivateCopy:
             f"Make {path.parent} writable, or room in {tempfile.gettempdir()}.",
         ) from error
     return copy
-
-
-def remove_old_copies() -> list[Path]:
-    """Remove the copies of those that were ended by force and could not; gives the files of those still in use, or
-    that cannot be removed. Raises nothing."""
-    left: list[Path] = []
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            status = folder.lstat()
-            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
-                continue
-            lock = _open_folder(folder)
-            try:
-                if lock_at_once(lock):
-                    shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(lock)
-        left += [file for file in folder.glob("*") if file.is_file()]
-    return left
-
-
-def _locked_folder() -> tuple[Path, int]:
-    while True:
-        folder = Path(tempfile.gettempdir(), f"{_PREFIX}{uuid.uuid4().hex}")
-        # Known before it is made: Ctrl+C may come in between.
-        _made.add(folder)
-        folder.mkdir(mode=0o700)
-        lock = _open_folder(folder)
-        # Somebody who removes old copies may have come before the lock.
-        if lock_at_once(lock) and folder.exists():
-            return folder, lock
-        os.close(lock)
-
-
-def _open_folder(folder: Path) -> int:
-    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from loom.archive import ArchiveError, ConversationStore, LeaseLost, NewTurn, Turn
 from loom.archive.records import Draft
-from loom.archive.spool import Spool
+from loom.archive.spool import Spool, by_message
 from loom.cowork.elsewhere import Claim
 from loom.cowork.events import Listener, SaveFailed, TurnStored
 from loom.errors import LoomError
@@ -104,7 +104,7 @@ class Recorder:
         restored = 0
         for spooled in await asyncio.to_thread(self._spool.waiting):
             if spooled.session_id == self.session_id:
-                for turns in _by_message(spooled.turns):
+                for turns in by_message(spooled.turns):
                     restored += len(await self._append(spooled.session_id, turns))
                 await asyncio.to_thread(self._spool.remove, spooled)
         return restored
@@ -113,7 +113,7 @@ class Recorder:
         """Write what is waiting. Raises NotSaved (and announces it) if it still cannot be written."""
         waiting, self.unsaved = self.unsaved, []
         stored: list[Turn] = []
-        for at, turns in enumerate(groups := _by_message(waiting)):
+        for at, turns in enumerate(groups := by_message(waiting)):
             try:
                 stored += await self.store(turns)
             except NotSaved:
@@ -126,7 +126,7 @@ class Recorder:
 
     async def move(self, session_id: str) -> None:
         """Store what is unsaved in this session instead, which goes on from the same turn. Raises an ArchiveError."""
-        for turns in _by_message(self.unsaved):
+        for turns in by_message(self.unsaved):
             await self._store.append_turns(session_id, turns)
         self.unsaved = []
         if self.session_id is not None:
@@ -182,14 +182,3 @@ class Recorder:
         if self._flushing is not None:
             await asyncio.shield(self._flushing)
             self._flushing = None
-
-
-def _by_message(turns: Sequence[NewTurn]) -> list[list[NewTurn]]:
-    """The turns, cut before each message of the person: an append that begins with one begins an exchange."""
-    groups: list[list[NewTurn]] = []
-    for turn in turns:
-        begins = turn.role == "user" and (not groups or groups[-1][-1].role != "user")
-        if begins or not groups:
-            groups.append([])
-        groups[-1].append(turn)
-    return groups

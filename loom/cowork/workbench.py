@@ -59,7 +59,21 @@ class Workbench:
             if not read_only:
                 raise
             only_read, store = error, await ConversationStore.open(locations.archive, readonly=True)
-        return cls(locations, settings, store, Spool(locations.spool), only_read=only_read)
+        bench = cls(locations, settings, store, Spool(locations.spool), only_read=only_read)
+        if only_read is None:
+            store.spool_stranded(bench.spool)
+            await bench._bring_back_sessions()
+        return bench
+
+    async def _bring_back_sessions(self) -> None:
+        """Store the sessions that an earlier loom could not leave in the archive: nobody could open them, to have their
+        turns brought back. What fails stays for the next start."""
+        try:
+            for spooled in await asyncio.to_thread(self.spool.waiting):
+                if await self.store.adopt(spooled):
+                    await asyncio.to_thread(self.spool.remove, spooled)
+        except (LoomError, OSError) as error:
+            self.log_fault(error)
 
     async def back_up(self) -> None:
         """Make the day's backup if it is due. A failure is said in `loom.log`: it must not stop the work."""

@@ -219,7 +219,7 @@ async def test_two_logs_are_never_mixed(archive_path: Path) -> None:
             one.go_on()
             refused = one.ask("append", session, AFTER)
             assert "another loom has begun new ones: nothing was stored" in refused["error"]
-            assert "What only this loom has is not in the archive" in refused["error"]
+            assert "What only this loom has is kept beside the archive" in refused["error"]
             assert one.ask("read", session) == {"texts": BEFORE}
             assert "error" in one.ask("append", session, AFTER)
             assert "numbers" in other.ask("append", other.ask("begin")["session"], AFTER)
@@ -373,3 +373,99 @@ async def test_a_folder_that_is_moved_with_everything_in_it_goes_on(archive_path
         archive_path.parent.rename(moved)
         assert keeper.ask("append", session, AFTER) == {"numbers": list(range(31, 61))}
     assert await _texts(moved / archive_path.name, session) == BEFORE + AFTER
+
+
+async def test_one_goes_on_with_a_copy_of_its_log_that_another_has_gone_on_with(archive_path: Path) -> None:
+    with Keeper(archive_path) as one:
+        session = one.ask("begin")["session"]
+        one.ask("append", session, BEFORE)
+        one.stop()
+        _replace_log_with_a_copy(archive_path)
+        with Keeper(archive_path) as other:
+            own = other.ask("begin")["session"]
+            assert "numbers" in other.ask("append", own, AFTER)
+            one.go_on()
+            assert one.ask("append", session, AFTER) == {"numbers": list(range(31, 61))}
+            assert one.ask("read", own) == {"texts": AFTER}
+            assert other.ask("append", own, BEFORE) == {"numbers": list(range(31, 61))}
+            assert other.ask("read", session) == {"texts": BEFORE + AFTER}
+    assert await _texts(archive_path, session) == BEFORE + AFTER
+    assert await _texts(archive_path, own) == AFTER + BEFORE
+
+
+async def test_what_was_written_to_a_copy_of_the_log_outlives_both(archive_path: Path) -> None:
+    with Keeper(archive_path) as one:
+        session = one.ask("begin")["session"]
+        one.ask("append", session, BEFORE)
+        one.stop()
+        _replace_log_with_a_copy(archive_path)
+        with Keeper(archive_path) as other:
+            own = other.ask("begin")["session"]
+            assert "numbers" in other.ask("append", own, AFTER)
+        one.go_on()
+        assert "removed or replaced" in one.ask("hear")["said"][0]
+    assert await _texts(archive_path, session) == BEFORE
+    assert await _texts(archive_path, own) == AFTER
+
+
+async def test_nobody_takes_an_earlier_copy_of_the_log_for_it(archive_path: Path) -> None:
+    copy = archive_path.with_name("copy")
+    with Keeper(archive_path) as one:
+        session = one.ask("begin")["session"]
+        one.ask("append", session, BEFORE)
+        # The log keeps its length when it starts over: an earlier copy is no shorter.
+        assert one.ask("checkpoint") == {"whole": True}
+        one.ask("append", session, AFTER[:5])
+        shutil.copy(_log(archive_path), copy)
+        one.ask("append", session, AFTER[5:10])
+        one.stop()
+        assert copy.stat().st_size == _log(archive_path).stat().st_size
+        copy.replace(_log(archive_path))
+        with pytest.raises(ArchiveUnavailable, match="Let that loom go on"):
+            await ConversationStore.open(archive_path)
+        one.go_on()
+        assert one.ask("append", session, AFTER[10:]) == {"numbers": list(range(41, 61))}
+    assert await _texts(archive_path, session) == BEFORE + AFTER
+
+
+@pytest.mark.parametrize("removed_again", [False, True])
+async def test_two_logs_are_not_mixed_when_the_other_has_ended_meanwhile(
+    archive_path: Path, removed_again: bool
+) -> None:
+    with Keeper(archive_path) as one:
+        session = one.ask("begin")["session"]
+        one.ask("append", session, BEFORE)
+        one.stop()
+        _remove_both(archive_path)
+        with Keeper(archive_path) as other:
+            own = other.ask("begin")["session"]
+            assert "numbers" in other.ask("append", own, AFTER)
+            assert other.ask("close") == {"closed": True}
+        if removed_again:
+            _remove_both(archive_path)
+        one.go_on()
+        assert "kept beside the archive" in one.ask("append", session, AFTER)["error"]
+        assert one.ask("close") == {"closed": True}
+    assert await _texts(archive_path, own) == AFTER
+
+
+async def test_a_copy_that_another_wrote_to_after_it_was_put_aside_is_empty_and_nothing_is_lost(
+    archive_path: Path,
+) -> None:
+    with Keeper(archive_path) as one:
+        session = one.ask("begin")["session"]
+        one.ask("append", session, BEFORE)
+        one.stop()
+        _replace_log_with_a_copy(archive_path)
+        with closing(connect(archive_path)) as other:
+            one.go_on()
+            assert one.ask("close") == {"closed": True}
+            (kept,) = archive_path.parent.glob("*-replaced-*")
+            assert kept.stat().st_size
+            with other.writing(10.0):
+                sessions.rename_session(other, session, "a name")
+            assert kept.stat().st_size == 0
+    assert await _texts(archive_path, session) == BEFORE
+    with closing(connect(archive_path, readonly=True)) as found:
+        assert found.execute("SELECT title FROM cowork_sessions").fetchall() == [("a name",)]
+    assert any("holds nothing that is not in the archive" in remark for remark in check(archive_path).remarks)

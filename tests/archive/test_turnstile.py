@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import signal
 import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -72,13 +74,29 @@ def test_who_comes_too_late_is_turned_away_and_may_come_again(path: Path) -> Non
     second.close()
 
 
-@pytest.mark.parametrize("removed", [["queue"], ["lock"], ["queue", "lock"]])
-def test_one_is_inside_at_a_time_when_its_files_were_removed(path: Path, removed: list[str]) -> None:
+def _remove(file: Path) -> None:
+    file.unlink()
+
+
+def _rename(file: Path) -> None:
+    file.rename(file.with_name(f"{file.name}.old"))
+
+
+def _replace(file: Path) -> None:
+    _rename(file)
+    shutil.copy(file.with_name(f"{file.name}.old"), file)
+
+
+@pytest.mark.parametrize("harm", [_remove, _rename, _replace])
+@pytest.mark.parametrize("harmed", [["queue"], ["lock"], ["queue", "lock"]])
+def test_one_is_inside_at_a_time_when_its_files_lost_their_names(
+    path: Path, harmed: list[str], harm: Callable[[Path], None]
+) -> None:
     old, new = Turnstile(path), Turnstile(path)
     assert old.enter(PATIENCE)
     old.leave()
-    for name in removed:
-        path.with_name(f"{path.name}-{name}").unlink()
+    for name in harmed:
+        harm(path.with_name(f"{path.name}-{name}"))
     assert new.enter(PATIENCE)
     assert not old.enter(0.1)
     new.leave()
@@ -87,6 +105,34 @@ def test_one_is_inside_at_a_time_when_its_files_were_removed(path: Path, removed
     old.close()
     assert new.enter(PATIENCE)
     new.close()
+
+
+def test_a_folder_that_is_moved_with_the_files_in_it_is_the_same_to_all(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    first, second = Turnstile(tmp_path / "old" / "some.db"), Turnstile(tmp_path / "new" / "some.db")
+    assert first.enter(PATIENCE)
+    first.leave()
+    (tmp_path / "old").rename(tmp_path / "new")
+    assert first.enter(PATIENCE)
+    assert not second.enter(0.02)
+    first.close()
+    assert second.enter(PATIENCE)
+    second.close()
+
+
+def test_a_folder_that_is_made_anew_is_the_same_to_all(tmp_path: Path) -> None:
+    folder = tmp_path / "some"
+    first, second = Turnstile(folder / "some.db"), Turnstile(folder / "some.db")
+    folder.mkdir()
+    assert first.enter(PATIENCE)
+    first.leave()
+    shutil.rmtree(folder)
+    folder.mkdir()
+    assert second.enter(PATIENCE)
+    assert not first.enter(0.02)
+    second.close()
+    assert first.enter(PATIENCE)
+    first.close()
 
 
 def test_its_files_are_private_and_made_when_needed(path: Path) -> None:
@@ -116,7 +162,8 @@ def test_no_descriptor_is_left_behind(path: Path) -> None:
     last = Turnstile(path)
     # In line behind all that were given up: when it is inside they have been, and have gone.
     assert last.enter(PATIENCE)
-    last.close()
+    for turnstile in (last, *others):
+        turnstile.close()
     for thread in threading.enumerate():
         if thread.name == "loom-queue":
             thread.join(PATIENCE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from loom.archive.privatefolders import READING, RECOVERING, PrivateFolder, remove_old_copies
 from loom.archive.purge import purge
-from loom.archive.unwritable import copy_privately, remove_old_copies
+from loom.archive.unwritable import copy_privately
 from tests.support.keeper import Keeper
 from tests.support.sealed import sealed
 from tests.support.signals import hear_signals
@@ -39,8 +41,8 @@ def talk(tmp_path: Path) -> tuple[Path, str]:
     return archive, session
 
 
-def _end_while_it_reads(archive: Path, temporary: Path, how: signal.Signals, *command: str) -> int:
-    """Run a command, end it when its copy is there; its exit code."""
+def _end_while_it_reads(archive: Path, place: Path, how: signal.Signals, *command: str, copies: str = READING) -> int:
+    """Run a command, end it when its copy is in that place; its exit code."""
     with subprocess.Popen(
         [sys.executable, "-m", "loom", *command],
         env={**os.environ, "LOOM_HOME": str(archive.parent)},
@@ -48,11 +50,11 @@ def _end_while_it_reads(archive: Path, temporary: Path, how: signal.Signals, *co
         stderr=subprocess.PIPE,
         preexec_fn=hear_signals,  # noqa: PLW1509 - a few calls, no lock
     ) as child:
-        while not list(temporary.glob("loom-archive-*")):
+        while not list(place.glob(f"{copies}*")):
             assert child.poll() is None
         child.send_signal(signal.SIGSTOP)
         os.waitpid(child.pid, os.WUNTRACED)
-        assert list(temporary.glob("loom-archive-*"))
+        assert list(place.glob(f"{copies}*"))
         child.send_signal(how)
         child.send_signal(signal.SIGCONT)
         child.communicate()
@@ -98,6 +100,42 @@ def test_what_is_not_a_copy_of_ones_own_is_left_alone(temporary: Path, tmp_path:
     (mine / "archive.db").write_text("mine")
     (temporary / "loom-archive-link").symlink_to(mine)
     (temporary / "loom-archive-file").write_text("mine")
-    remove_old_copies()
+    remove_old_copies(tmp_path)
     assert (mine / "archive.db").exists()
     assert len(list(temporary.iterdir())) == 2
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_recovery_that_is_ended_removes_its_copy(talk: tuple[Path, str], tmp_path: Path, how: signal.Signals) -> None:
+    archive, _ = talk
+    recovery = ("recover", str(archive), "-o", str(tmp_path / "recovered.db"))
+    assert _end_while_it_reads(archive, tmp_path, how, *recovery, copies=RECOVERING) == 128 + how
+    assert list(tmp_path.glob(".loom-*")) == []
+
+
+@pytest.mark.parametrize("next_command", [("sessions", "-a"), ("check",), ("recover", "HOME/archive.db")])
+def test_the_copy_of_a_recovery_that_was_killed_goes_at_the_next_start(
+    talk: tuple[Path, str], next_command: tuple[str, ...]
+) -> None:
+    archive, _ = talk
+    home = archive.parent
+    _end_while_it_reads(archive, home, signal.SIGKILL, "recover", str(archive), copies=RECOVERING)
+    assert list(home.glob(".loom-recover-*/copy.db*"))
+    command = [part.replace("HOME", str(home)) for part in next_command]
+    environment = {**os.environ, "LOOM_HOME": str(home)}
+    subprocess.run([sys.executable, "-m", "loom", *command], env=environment, check=True)
+    assert list(home.glob(".loom-recover-*")) == []
+
+
+def test_the_copy_of_a_recovery_goes_with_a_purged_session_unless_it_is_in_use(talk: tuple[Path, str]) -> None:
+    archive, session = talk
+    home = archive.parent
+    _end_while_it_reads(archive, home, signal.SIGKILL, "recover", str(archive), copies=RECOVERING)
+    (killed,) = home.glob(".loom-recover-*")
+    used = PrivateFolder.made(home, RECOVERING)
+    shutil.copyfile(archive.with_name("archive.db-wal"), used.path / "copy.db-wal")
+    left = purge(archive, session, home).left
+    assert not killed.exists()
+    assert [entry.path for entry in left] == [used.path / "copy.db-wal"]
+    assert "goes when that loom ends" in left[0].why
+    used.remove()

@@ -12,7 +12,9 @@ from typing import Any
 
 _PROGRAM = """
 import asyncio, json, sys
+from pathlib import Path
 from loom.archive import ArchiveError, ConversationStore
+from loom.archive.spool import Spool
 
 async def keep(path, workspace):
     loop = asyncio.get_running_loop()
@@ -25,6 +27,7 @@ async def keep(path, workspace):
         said.append(str(error))
         heard.set()
     store.tell_of_files(tell)
+    store.spool_stranded(Spool(Path(path).parent / "spool"))
     say(ready=True)
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         command, *rest = json.loads(line)
@@ -43,6 +46,8 @@ async def keep(path, workspace):
             elif command == "lease":
                 await store.acquire_lease(rest[0])
                 say(leased=True)
+            elif command == "checkpoint":
+                say(whole=await store.checkpoint(empty=False))
             elif command == "hear":
                 await heard.wait()
                 say(said=said)

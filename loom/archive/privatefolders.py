@@ -1,0 +1,89 @@
+"""Folders for copies of an archive that one process reads: nobody else's to read, locked while they are in use, and
+removed when their process has ended, however it ended."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import stat
+import tempfile
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from loom.archive.flocks import lock_at_once
+
+READING = "loom-archive-"
+"""How the folder of a copy that is read begins: in the folder for temporary files."""
+
+RECOVERING = ".loom-recover-"
+"""How the folder of a copy that turns are saved from begins: beside what they are saved to, where there is room."""
+
+_made: set[Path] = set()
+"""Those of this process."""
+
+
+@atexit.register
+def _remove_made() -> None:
+    """What an interruption kept from being removed in time."""
+    for folder in _made:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateFolder:
+    """A folder, mode 0700, that is locked while it is in use."""
+
+    path: Path
+    lock: int
+    """Descriptor of the folder."""
+
+    @classmethod
+    def made(cls, parent: Path, beginning: str) -> PrivateFolder:
+        """A new one. Raises OSError."""
+        while True:
+            folder = parent / f"{beginning}{uuid.uuid4().hex}"
+            # Known before it is made: Ctrl+C may come in between.
+            _made.add(folder)
+            folder.mkdir(mode=0o700)
+            lock = _open(folder)
+            # Somebody who removes old ones may have come before the lock.
+            if lock_at_once(lock) and folder.exists():
+                return cls(folder, lock)
+            os.close(lock)
+
+    def remove(self) -> None:
+        """Raises nothing: what stays is nobody else's to read, and is removed at another start."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        _made.discard(self.path)
+        os.close(self.lock)
+
+
+def remove_old_copies(home: Path) -> list[Path]:
+    """Remove the copies of those that were ended by force and could not: in the folder for temporary files, and in
+    that of the archive. Gives the files of those still in use, or that cannot be removed. Raises nothing."""
+    return [*remove_left(Path(tempfile.gettempdir()), READING), *remove_left(home, RECOVERING)]
+
+
+def remove_left(parent: Path, beginning: str) -> list[Path]:
+    """As `remove_old_copies`, of the folders in one place whose names begin like this."""
+    left: list[Path] = []
+    for folder in parent.glob(f"{beginning}*"):
+        with suppress(OSError):
+            status = folder.lstat()
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+                continue
+            lock = _open(folder)
+            try:
+                if lock_at_once(lock):
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+        left += [file for file in folder.glob("*") if file.is_file()]
+    return left
+
+
+def _open(folder: Path) -> int:
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)

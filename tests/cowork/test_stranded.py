@@ -1,0 +1,116 @@
+"""Turns that only one loom still had, in a log that another has gone on without: they come back, in order and once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from loom.archive.check import check
+from loom.config import Settings
+from loom.cowork.elsewhere import Claim
+from loom.cowork.events import Event
+from loom.cowork.recorder import Recorder
+from loom.cowork.workbench import Workbench
+from loom.locations import Locations
+from tests.support.keeper import Keeper
+
+SAVED = [f"saved {n} " + "s" * 300 for n in range(20)]
+LOST = [f"lost {n} " + "l" * 300 for n in range(20)] + ["x" * 20_000]
+OTHER = [f"other {n} " + "o" * 300 for n in range(20)]
+
+
+@pytest.fixture
+def locations(tmp_path: Path) -> Locations:
+    found = Locations(tmp_path / "home", tmp_path / "config.toml")
+    found.prepare()
+    return found
+
+
+def _strand(one: Keeper, archive: Path, meanwhile: Callable[[Keeper], None]) -> None:
+    """`one` stands still while its log and index are removed and another loom goes on, with a log of its own."""
+    one.stop()
+    for ending in ("-wal", "-shm"):
+        archive.with_name(f"{archive.name}{ending}").unlink()
+    with Keeper(archive) as other:
+        meanwhile(other)
+        one.go_on()
+        assert "kept beside the archive" in one.ask("hear")["said"][0]
+        assert other.ask("close") == {"closed": True}
+
+
+def _begin_one(other: Keeper) -> None:
+    other.ask("append", other.ask("begin")["session"], OTHER)
+
+
+async def _restored(locations: Locations, *sessions: str) -> list[list[str | None]]:
+    """What the sessions hold once they were opened at the next start."""
+    bench = await Workbench.open(locations, Settings())
+    try:
+        for session in sessions:
+            recorder = Recorder(bench.store, bench.spool, _unheard, Claim(bench.store, lambda: None, bench.log_fault))
+            recorder.session_id = session
+            await recorder.restore()
+        assert bench.spool.waiting() == []
+        found = [await bench.store.get_turns(session, limit=1000) for session in sessions]
+        for turns in found:
+            assert [turn.turn_number for turn in turns] == list(range(1, len(turns) + 1))
+            assert [turn.exchange for turn in turns] == sorted(turn.exchange for turn in turns)
+        return [[turn.content for turn in turns] for turns in found]
+    finally:
+        await bench.close()
+
+
+def _unheard(event: Event) -> None:
+    """Nobody listens."""
+
+
+@pytest.mark.parametrize("killed", [False, True])
+async def test_they_come_back_with_the_session_that_was_begun_there(locations: Locations, killed: bool) -> None:
+    with Keeper(locations.archive) as one:
+        session = one.ask("begin")["session"]
+        one.ask("append", session, LOST)
+        _strand(one, locations.archive, _begin_one)
+        if not killed:
+            one.ask("close")
+    bench = await Workbench.open(locations, Settings())
+    assert session in {found.id for found in await bench.store.list_sessions()}
+    await bench.close()
+    assert await _restored(locations, session) == [LOST]
+    assert check(locations.archive).sound
+
+
+async def test_they_come_back_behind_what_was_moved_before(locations: Locations) -> None:
+    with Keeper(locations.archive) as one:
+        session = one.ask("begin")["session"]
+        one.ask("append", session, SAVED)
+        assert one.ask("checkpoint") == {"whole": True}
+        one.ask("append", session, LOST)
+        _strand(one, locations.archive, _begin_one)
+    assert await _restored(locations, session) == [SAVED + LOST]
+    assert check(locations.archive).sound
+
+
+async def test_they_come_behind_what_another_has_said_there_since(locations: Locations) -> None:
+    with Keeper(locations.archive) as one:
+        session = one.ask("begin")["session"]
+        one.ask("append", session, SAVED)
+        assert one.ask("checkpoint") == {"whole": True}
+        one.ask("append", session, LOST)
+        _strand(one, locations.archive, lambda other: other.ask("append", session, OTHER) and None)
+    assert await _restored(locations, session) == [SAVED + OTHER + LOST]
+    assert check(locations.archive).sound
+
+
+async def test_what_two_looms_had_in_the_same_log_comes_back_once(locations: Locations) -> None:
+    with Keeper(locations.archive) as one, Keeper(locations.archive) as two:
+        first, second = one.ask("begin")["session"], two.ask("begin")["session"]
+        one.ask("append", first, LOST)
+        two.ask("append", second, LOST)
+        two.stop()
+        _strand(one, locations.archive, _begin_one)
+        two.go_on()
+        assert "kept beside the archive" in two.ask("hear")["said"][0]
+    assert await _restored(locations, first, second) == [LOST, LOST]
+    assert check(locations.archive).sound
