@@ -124,6 +124,7 @@ class Fixed:
         roles: Sequence[Role] | None = None,
         tools: Sequence[str] | None = None,
         after: str | None = None,
+        patience: float = 0.0,
     ) -> SearchPage:
         page = await self.store.search(
             query,
@@ -134,6 +135,7 @@ class Fixed:
             roles=roles,
             tools=tools,
             after=after,
+            patience=patience,
         )
         hits = tuple(
             replace(hit, session_reference=self.made[hit.session_id][0]) if hit.session_id in self.made else hit
