@@ -16,7 +16,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from loom.archive.database import BUSY_TIMEOUT_MS, WRITING_PATIENCE, ArchiveConnection
+from loom.archive.database import BUSY_TIMEOUT_MS, WRITING_PATIENCE
 from loom.archive.errors import ArchiveError
 from loom.archive.logs import Log
 from loom.archive.transactions import in_turn
@@ -62,8 +62,6 @@ def checkpoint(connection: sqlite3.Connection, *, empty: bool = False) -> Moved:
             (busy, _, moved) = connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
         finally:
             connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}").fetchall()
-            if isinstance(connection, ArchiveConnection) and connection.files is not None:
-                connection.files.seal()
     return Moved(not busy, max(moved, 0))
 
 

@@ -15,7 +15,6 @@ from loom.archive.errors import ArchiveError, ArchiveUnavailable, NotAnArchive
 from loom.archive.faults import unreadable
 from loom.archive.logindex import LogIndex
 from loom.archive.openfiles import OpenFiles, is_astray
-from loom.archive.seals import seal_at_once
 from loom.archive.strangelog import put_strange_log_aside
 from loom.archive.turnstile import Turnstile
 from loom.archive.unwritable import is_at_rest, is_unwritable
@@ -143,9 +142,8 @@ def connect(path: Path, *, readonly: bool = False) -> ArchiveConnection:
         put_strange_log_aside(path)
     except OSError as error:
         raise ArchiveUnavailable(
-            f"The log beside {path} may be another archive's, and cannot be put aside ({error.strerror}).",
-            f"If {path.name} was put in the place of another archive, move {path.name}-wal and {path.name}-shm to "
-            "another folder; then retry.",
+            f"{path} is a backup, and the log of another archive is beside it ({error.strerror}).",
+            f"Move {path.name}-wal and {path.name}-shm to another folder, then retry.",
         ) from error
     until = time.monotonic() + ASTRAY_PATIENCE
     while (connection := _connected(path, readonly)) is None:
@@ -171,10 +169,8 @@ def _connected(path: Path, readonly: bool) -> ArchiveConnection | None:
             connection.close()
             return None
         if not readonly:
-            turnstile = Turnstile(path)
-            connection.files = OpenFiles(path, connection.require_index(), turnstile)
-            connection.turnstile = turnstile
-            seal_at_once(path)
+            connection.files = OpenFiles(path, connection.require_index())
+            connection.turnstile = Turnstile(path)
     except sqlite3.Error as error:
         connection.close()
         raise unreadable(error, path) from error

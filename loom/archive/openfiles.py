@@ -16,16 +16,13 @@ import os
 import sqlite3
 import stat
 import uuid
-from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 
 from loom.archive import guard
 from loom.archive.errors import Displaced, WriteFailed
 from loom.archive.logindex import IndexHead, LogEnd, LogIndex
-from loom.archive.seals import seal_of
 from loom.archive.stranded import Stranded, StrandedSession, stranded_in
-from loom.archive.turnstile import Turnstile
 
 ASIDE = "-replaced-"
 """In the name of a log that was put in the place of the one in use."""
@@ -50,12 +47,11 @@ class _Named(Enum):
 class OpenFiles:
     """The files of one connection that writes, in WAL mode. For one thread at a time."""
 
-    def __init__(self, path: Path, index: LogIndex, turnstile: Turnstile) -> None:
+    def __init__(self, path: Path, index: LogIndex) -> None:
         """To be made when the connection has its files open. Raises OSError."""
         self._path = path
         self._names = (path.name, f"{path.name}-wal", f"{path.name}-shm")
         self._index = index
-        self._turnstile = turnstile
         self._doubtful = False
         """Something was wrong at the last look: the next write looks at everything before it writes."""
         self._salts = b""
@@ -78,14 +74,6 @@ class OpenFiles:
             if descriptor >= 0:
                 os.close(descriptor)
         self._folder = self._log = -1
-
-    def seal(self) -> None:
-        """To be called in the connection's turn, behind what was written to the database's own file."""
-        # Without a seal the next start looks longer, and nothing else is different.
-        with suppress(OSError):
-            status = self._status(self._names[0])
-            if status.st_ino == self._database_inode:
-                self._turnstile.seal(seal_of(status))
 
     def before(self, connection: sqlite3.Connection) -> None:
         """To be called in the connection's turn, before it writes.
@@ -145,8 +133,11 @@ class OpenFiles:
     def _put_right(self, connection: sqlite3.Connection, outcome: str) -> None:
         """Raises Displaced once nothing depends on the files without a name; WriteFailed, with what became of the
         write, when that cannot be."""
-        database, log, index = self._look()
         self._doubtful = True
+        if self._stranded:
+            # Also when the files have their names again: the database has been written to without them.
+            raise self._stranded_behind(0, outcome)
+        database, log, index = self._look()
         if index is _Named.OTHER and self._put_no_file_aside(self._names[2]):
             index = _Named.GONE
         if database is not _Named.SAME:
@@ -169,35 +160,22 @@ class OpenFiles:
             others = index is _Named.OTHER or self._is_written_by_others(head)
             if others and mine and head.frames > head.moved:
                 # Somebody has begun a log of their own without these: the two do not go together any more.
-                raise Stranded(
-                    f"{self._names[1]} and {self._names[2]} were removed while loom had them open, and another loom "
-                    f"has begun new ones: {outcome}.",
-                    self._strand(head.moved),
-                )
+                raise self._stranded_behind(head.moved, outcome)
             if index is not _Named.OTHER:
                 if head.frames and mine:
-                    self._move_log(connection, outcome)
+                    _move_log(connection, outcome)
                 self._put_aside()
         raise Displaced(*self._words(log, index))
 
-    def _strand(self, moved: int) -> tuple[StrandedSession, ...]:
+    def _stranded_behind(self, moved: int, outcome: str) -> Stranded:
         if not self._stranded:
             with os.fdopen(os.dup(self._log), "rb") as log:
                 self._stranded = stranded_in(log, moved)
-        return self._stranded
-
-    def _move_log(self, connection: sqlite3.Connection, outcome: str) -> None:
-        """Move all of the log into the database. Raises WriteFailed or sqlite3.Error; nothing is lost then."""
-        try:
-            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        finally:
-            self.seal()
-        if busy:
-            raise WriteFailed(
-                "The archive's log was removed while loom had it open, and cannot be saved while another process "
-                f"reads: {outcome}.",
-                "Retry; if it goes on, close the other loom.",
-            )
+        return Stranded(
+            f"{self._names[1]} and {self._names[2]} were removed while loom had them open, and another loom has begun "
+            f"new ones: {outcome}.",
+            self._stranded,
+        )
 
     def _look(self) -> tuple[_Named, _Named, _Named]:
         inodes = (self._database_inode, self._log_inode, self._index.inode)
@@ -284,6 +262,17 @@ def is_astray(path: Path, index: LogIndex) -> bool:
         if fits or index.head() == head:
             return not fits
     return False
+
+
+def _move_log(connection: sqlite3.Connection, outcome: str) -> None:
+    """Move all of the log into the database. Raises WriteFailed or sqlite3.Error; nothing is lost then."""
+    (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise WriteFailed(
+            "The archive's log was removed while loom had it open, and cannot be saved while another process reads: "
+            f"{outcome}.",
+            "Retry; if it goes on, close the other loom.",
+        )
 
 
 def _belongs(salts: bytes, head: IndexHead) -> bool:

@@ -10,7 +10,6 @@ from pathlib import Path
 from threading import Lock, Thread
 
 from loom.archive.flocks import lock_at_once, lock_file
-from loom.archive.seals import write_seal
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +109,6 @@ class Turnstile:
         """Let the next one in."""
         if self._gates is not None:
             fcntl.flock(self._gates.inner, fcntl.LOCK_UN)
-
-    def seal(self, seal: bytes) -> None:
-        """Keep the seal for whoever opens the database: see `loom.archive.seals`. To be called inside. Raises
-        OSError."""
-        if self._gates is not None:
-            write_seal(self._gates.inner, seal)
 
     def close(self) -> None:
         """Let the files go, and the place with them."""

@@ -114,3 +114,28 @@ async def test_what_two_looms_had_in_the_same_log_comes_back_once(locations: Loc
         assert "kept beside the archive" in two.ask("hear")["said"][0]
     assert await _restored(locations, first, second) == [LOST, LOST]
     assert check(locations.archive).sound
+
+
+async def test_files_that_are_put_back_do_not_mix_the_two(locations: Locations, tmp_path: Path) -> None:
+    with Keeper(locations.archive) as one:
+        session = one.ask("begin")["session"]
+        one.ask("append", session, LOST)
+        one.stop()
+        for ending in ("-wal", "-shm"):
+            file = locations.archive.with_name(f"{locations.archive.name}{ending}")
+            file.rename(tmp_path / file.name)
+        with Keeper(locations.archive) as other:
+            own = other.ask("begin")["session"]
+            other.ask("append", own, OTHER)
+            one.go_on()
+            assert "kept beside the archive" in one.ask("hear")["said"][0]
+            assert other.ask("close") == {"closed": True}
+        for ending in ("-wal", "-shm"):
+            file = locations.archive.with_name(f"{locations.archive.name}{ending}")
+            (tmp_path / file.name).replace(file)
+        assert "kept beside the archive" in one.ask("append", session, SAVED)["error"]
+        # Away with the lost log again, before the next start.
+        for ending in ("-wal", "-shm"):
+            locations.archive.with_name(f"{locations.archive.name}{ending}").unlink(missing_ok=True)
+    assert await _restored(locations, own, session) == [OTHER, LOST]
+    assert check(locations.archive).sound
