@@ -459,6 +459,7 @@ async def test_a_copy_that_another_wrote_to_after_it_was_put_aside_is_empty_and_
         _replace_log_with_a_copy(archive_path)
         with closing(connect(archive_path)) as other:
             one.go_on()
+            assert "removed or replaced" in one.ask("hear")["said"][0]
             assert one.ask("close") == {"closed": True}
             (kept,) = archive_path.parent.glob("*-replaced-*")
             assert kept.stat().st_size
