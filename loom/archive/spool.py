@@ -20,9 +20,11 @@ from typing import Any
 from loom.archive import clock
 from loom.archive.errors import WriteFailed
 from loom.archive.records import NewSession, NewTurn, TurnKind, TurnStatus
-from loom.text import storable
+from loom.text import plural, storable
 
 _ENDING = ".jsonl"
+_DAMAGED = ".damaged"
+"""Behind the name of a file some of whose lines could not be read, once the others are stored."""
 _SESSION = "session"
 
 
@@ -100,14 +102,18 @@ class Spool:
         """What processes that have ended left, oldest first. Those that live keep theirs. Raises OSError."""
         return [found for path in self._paths() if (found := _read_if_left(path)) is not None]
 
-    def remove(self, spooled: Spooled) -> None:
-        """Its turns are stored: the file goes. Raises OSError."""
-        spooled.path.unlink(missing_ok=True)
+    def remove(self, spooled: Spooled) -> Path | None:
+        """Its turns are stored: the file goes, or is kept under another name, which is given, if some of its lines
+        could not be read. Raises OSError."""
+        if not spooled.unreadable:
+            spooled.path.unlink(missing_ok=True)
+            return None
+        return spooled.path.rename(spooled.path.with_name(f"{spooled.path.name}{_DAMAGED}"))
 
     def forget(self, session_id: str) -> None:
         """Overwrite and remove every file of the session, whoever wrote it. Raises OSError."""
         self.drop(session_id)
-        for path in self._paths():
+        for path in [*self._paths(), *self._folder.glob(f"*{_DAMAGED}")]:
             if path.name.startswith(f"{session_id}-"):
                 descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
                 try:
@@ -149,6 +155,14 @@ class Spool:
             raise
         self._own[session_id] = (path, descriptor)
         return descriptor
+
+
+def unreadable_in_words(spooled: Spooled, kept: Path) -> str:
+    """What to tell of the lines that could not be read, of a file that is kept under this name."""
+    return (
+        f"{plural(spooled.unreadable, 'line')} of what could not be saved last time cannot be read (cut off or "
+        f"damaged). {kept} has them as they are."
+    )
 
 
 def by_message(turns: Sequence[NewTurn]) -> list[list[NewTurn]]:
@@ -193,6 +207,7 @@ def _read_if_left(path: Path) -> Spooled | None:
             session = session or what
         else:
             turns.append(what)
+    session_id = session_id or path.stem.rpartition("-")[0]
     return Spooled(session_id, tuple(turns), path, session, unreadable) if turns or unreadable else None
 
 

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from loom.archive import ArchiveError, ConversationStore, LeaseLost, NewTurn, Turn
 from loom.archive.records import Draft
-from loom.archive.spool import Spool, by_message
+from loom.archive.spool import Spool, by_message, unreadable_in_words
 from loom.cowork.elsewhere import Claim
-from loom.cowork.events import Listener, SaveFailed, TurnStored
+from loom.cowork.events import Listener, Notice, SaveFailed, TurnStored
 from loom.errors import LoomError
 
 DRAFT_SECONDS = 0.5
@@ -106,7 +106,9 @@ class Recorder:
             if spooled.session_id == self.session_id:
                 for turns in by_message(spooled.turns):
                     restored += len(await self._append(spooled.session_id, turns))
-                await asyncio.to_thread(self._spool.remove, spooled)
+                kept = await asyncio.to_thread(self._spool.remove, spooled)
+                if kept is not None:
+                    self._listener(Notice("warning", unreadable_in_words(spooled, kept)))
         return restored
 
     async def retry(self) -> list[Turn]:

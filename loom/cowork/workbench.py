@@ -12,7 +12,7 @@ from pathlib import Path
 
 from loom.archive import ConversationStore, NewerArchive, UnwritableArchive
 from loom.archive.backups import back_up_regularly
-from loom.archive.spool import Spool
+from loom.archive.spool import Spool, unreadable_in_words
 from loom.config import Settings
 from loom.context.tokens import TokenCounter
 from loom.errors import LoomError
@@ -71,7 +71,9 @@ class Workbench:
         try:
             for spooled in await asyncio.to_thread(self.spool.waiting):
                 if await self.store.adopt(spooled):
-                    await asyncio.to_thread(self.spool.remove, spooled)
+                    kept = await asyncio.to_thread(self.spool.remove, spooled)
+                    if kept is not None:
+                        self.log_fault(LoomError(unreadable_in_words(spooled, kept)))
         except (LoomError, OSError) as error:
             self.log_fault(error)
 

@@ -75,8 +75,16 @@ def test_a_line_that_was_cut_costs_no_other(tmp_path: Path) -> None:
     spool.close()
     (file,) = (tmp_path / "spool").iterdir()
     os.truncate(file, file.stat().st_size - 20)
-    (found,) = Spool(tmp_path / "spool").waiting()
-    assert (len(found.turns), found.unreadable) == (1, 1)
+    later = Spool(tmp_path / "spool")
+    (found,) = later.waiting()
+    assert (found.session_id, len(found.turns), found.unreadable) == ("s", 1, 1)
+    held = file.read_bytes()
+    kept = later.remove(found)
+    assert kept is not None
+    assert kept.read_bytes() == held
+    assert later.waiting() == []
+    later.forget("s")
+    assert list((tmp_path / "spool").iterdir()) == []
 
 
 def test_a_spool_that_cannot_be_written_says_so(tmp_path: Path) -> None:

@@ -124,6 +124,29 @@ async def test_what_could_not_be_saved_is_there_after_a_restart(
     await third.close()
 
 
+async def test_a_damaged_line_is_said_and_its_file_is_kept(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
+    provider.add(Reply(Text("Hello.")), Reply(Text(BIG, pieces=4)))
+    talk = await start(choice=chat())
+    await talk.say("Hello?")
+    await fill_disk(bench)
+    await talk.say("Go.")
+    assert talk.session.session is not None
+    await talk.session.close()
+    bench.spool.close()
+    await free_disk(bench)
+    (file,) = bench.locations.spool.iterdir()
+    damaged = file.read_bytes() + b'{"session_id": "?"\n'
+    file.write_bytes(damaged)
+    again = await start(resume=talk.session.session.id, choice=chat())
+    assert [t.content for t in await again.session.transcript()] == ["Hello?", "Hello.", "Go.", BIG]
+    (kept,) = bench.locations.spool.iterdir()
+    assert kept.read_bytes() == damaged
+    assert any("1 line of what could not be saved last time cannot be read" in n.text for n in again.heard.of(Notice))
+    assert any(str(kept) in n.text for n in again.heard.of(Notice))
+
+
 async def test_with_a_note_unsaved_nothing_is_sent_until_it_is_saved(
     start: Start, bench: Workbench, workspace: Path, provider: ScriptedProvider
 ) -> None:
