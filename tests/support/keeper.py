@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from loom.archive.flocks import lock_at_once
+
 _PROGRAM = """
 import asyncio, json, sys
 from pathlib import Path
@@ -65,6 +67,7 @@ class Keeper:
     """Commands go in, answers come out; a context manager that kills it in the end."""
 
     def __init__(self, archive: Path, **environment: str) -> None:
+        self._archive = archive
         self._process = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, str(archive), str(archive.parent)],
             stdin=subprocess.PIPE,
@@ -103,10 +106,26 @@ class Keeper:
         return answer
 
     def stop(self) -> None:
-        """Let it stand still, as Ctrl+Z does."""
-        self._process.send_signal(signal.SIGSTOP)
-        os.waitpid(self._process.pid, os.WUNTRACED)
+        """Let it stand still, as Ctrl+Z does; not in the middle of a write, which would keep all others waiting."""
+        while True:
+            self._process.send_signal(signal.SIGSTOP)
+            os.waitpid(self._process.pid, os.WUNTRACED)
+            if all(_is_free(self._archive.with_name(f"{self._archive.name}{lock}")) for lock in ("-lock", "-queue")):
+                return
+            self.go_on()
 
     def go_on(self) -> None:
         """The end of `stop`."""
         self._process.send_signal(signal.SIGCONT)
+
+
+def _is_free(lock: Path) -> bool:
+    """Whether nobody has the file locked, if it is there."""
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return True
+    try:
+        return lock_at_once(descriptor)
+    finally:
+        os.close(descriptor)
