@@ -41,6 +41,10 @@ def talk(tmp_path: Path) -> tuple[Path, str]:
     return archive, session
 
 
+COPIED = f"{RECOVERING}*/copy.db"
+"""What a recovery reads: there once it has begun to copy, which is after its folder was made."""
+
+
 def _end_while_it_reads(archive: Path, place: Path, how: signal.Signals, *command: str, copies: str = READING) -> int:
     """Run a command, end it when its copy is in that place; its exit code."""
     with subprocess.Popen(
@@ -109,7 +113,7 @@ def test_what_is_not_a_copy_of_ones_own_is_left_alone(temporary: Path, tmp_path:
 def test_a_recovery_that_is_ended_removes_its_copy(talk: tuple[Path, str], tmp_path: Path, how: signal.Signals) -> None:
     archive, _ = talk
     recovery = ("recover", str(archive), "-o", str(tmp_path / "recovered.db"))
-    assert _end_while_it_reads(archive, tmp_path, how, *recovery, copies=RECOVERING) == 128 + how
+    assert _end_while_it_reads(archive, tmp_path, how, *recovery, copies=COPIED) == 128 + how
     assert list(tmp_path.glob(".loom-*")) == []
 
 
@@ -119,7 +123,7 @@ def test_the_copy_of_a_recovery_that_was_killed_goes_at_the_next_start(
 ) -> None:
     archive, _ = talk
     home = archive.parent
-    _end_while_it_reads(archive, home, signal.SIGKILL, "recover", str(archive), copies=RECOVERING)
+    _end_while_it_reads(archive, home, signal.SIGKILL, "recover", str(archive), copies=COPIED)
     assert list(home.glob(".loom-recover-*/copy.db*"))
     command = [part.replace("HOME", str(home)) for part in next_command]
     environment = {**os.environ, "LOOM_HOME": str(home)}
@@ -130,7 +134,7 @@ def test_the_copy_of_a_recovery_that_was_killed_goes_at_the_next_start(
 def test_the_copy_of_a_recovery_goes_with_a_purged_session_unless_it_is_in_use(talk: tuple[Path, str]) -> None:
     archive, session = talk
     home = archive.parent
-    _end_while_it_reads(archive, home, signal.SIGKILL, "recover", str(archive), copies=RECOVERING)
+    _end_while_it_reads(archive, home, signal.SIGKILL, "recover", str(archive), copies=COPIED)
     (killed,) = home.glob(".loom-recover-*")
     used = PrivateFolder.made(home, RECOVERING)
     shutil.copyfile(archive.with_name("archive.db-wal"), used.path / "copy.db-wal")
