@@ -18,22 +18,10 @@ class KeyBar(Footer):
 
     def __init__(self) -> None:
         super().__init__(show_command_palette=False)
-        self._shown: list[tuple[object, ...]] = []
 
     def compose(self) -> ComposeResult:
         if self._bindings_ready:
-            keys = self._fitting_keys()
-            self._shown = _said(keys)
-            yield from keys
-
-    async def recompose(self) -> None:
-        """Make the keys anew, where that makes a difference: Textual asks for it with each change of focus, and it
-        takes as long as drawing a frame."""
-        if self.is_attached and _said(self._fitting_keys()) != self._shown:
-            await super().recompose()
-
-    def _fitting_keys(self) -> list[FooterKey]:
-        return fitting(list(self._keys().values()), self.size.width or self.app.size.width)
+            yield from fitting(list(self._keys().values()), self.size.width or self.app.size.width)
 
     def _keys(self) -> dict[str, FooterKey]:
         """What the keys do here: by action, the first key of each.
@@ -77,13 +65,6 @@ def fitting(keys: Sequence[FooterKey], width: int) -> list[FooterKey]:
         width -= columns
         taken.add(at)
     return [key for at, key in enumerate(keys) if at in taken]
-
-
-def _said(keys: Sequence[FooterKey]) -> list[tuple[object, ...]]:
-    """All that is seen and done of the keys."""
-    return [
-        (key.key, key.key_display, key.description, key.action, key.has_class("-disabled"), key.tooltip) for key in keys
-    ]
 
 
 def _leads(key: FooterKey) -> bool:
