@@ -104,9 +104,8 @@ async def test_a_session_that_cannot_be_made_keeps_the_message_waiting(
     assert not [n for n in talk.heard.of(Notice) if n.severity == "error"]
 
 
-async def test_what_could_not_be_saved_is_there_after_a_restart(
-    start: Start, bench: Workbench, provider: ScriptedProvider
-) -> None:
+async def _left_unsaved(start: Start, bench: Workbench, provider: ScriptedProvider) -> str:
+    """A session that ended while the disk was full: what it could not store is in the spool. There is room again."""
     provider.add(Reply(Text("Hello.")), Reply(Text(BIG, pieces=4)))
     talk = await start(choice=chat())
     await talk.say("Hello?")
@@ -116,7 +115,14 @@ async def test_what_could_not_be_saved_is_there_after_a_restart(
     await talk.session.close()
     bench.spool.close()
     await free_disk(bench)
-    again = await start(resume=talk.session.session.id, choice=chat())
+    return talk.session.session.id
+
+
+async def test_what_could_not_be_saved_is_there_after_a_restart(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
+    session = await _left_unsaved(start, bench, provider)
+    again = await start(resume=session, choice=chat())
     assert [t.content for t in await again.session.transcript()] == ["Hello?", "Hello.", "Go.", BIG]
     assert any("could not be saved last time" in n.text for n in again.heard.of(Notice))
     third = await Workbench.open(bench.locations, bench.settings)
@@ -127,19 +133,11 @@ async def test_what_could_not_be_saved_is_there_after_a_restart(
 async def test_a_damaged_line_is_said_and_its_file_is_kept(
     start: Start, bench: Workbench, provider: ScriptedProvider
 ) -> None:
-    provider.add(Reply(Text("Hello.")), Reply(Text(BIG, pieces=4)))
-    talk = await start(choice=chat())
-    await talk.say("Hello?")
-    await fill_disk(bench)
-    await talk.say("Go.")
-    assert talk.session.session is not None
-    await talk.session.close()
-    bench.spool.close()
-    await free_disk(bench)
+    session = await _left_unsaved(start, bench, provider)
     (file,) = bench.locations.spool.iterdir()
     damaged = file.read_bytes() + b'{"session_id": "?"\n'
     file.write_bytes(damaged)
-    again = await start(resume=talk.session.session.id, choice=chat())
+    again = await start(resume=session, choice=chat())
     assert [t.content for t in await again.session.transcript()] == ["Hello?", "Hello.", "Go.", BIG]
     (kept,) = bench.locations.spool.iterdir()
     assert kept.read_bytes() == damaged

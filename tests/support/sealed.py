@@ -22,15 +22,8 @@ def sealed(folder: Path) -> Iterator[None]:
         finally:
             folder.chmod(0o700)
         return
-    try:
-        subprocess.run(["mount", "--bind", str(folder), str(folder)], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("no read-only mount can be made here")
-    try:
-        subprocess.run(["mount", "-o", "remount,ro,bind", str(folder)], check=True, capture_output=True)
+    with mounted_readonly(folder, folder):
         yield
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 @contextmanager
