@@ -4,6 +4,8 @@ import os
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from loom.config import Settings
@@ -12,7 +14,14 @@ from loom.tools.capture import Capture
 from loom.tools.environment import environment_for_commands
 from loom.tools.git_arguments import parse_git
 from loom.tools.git_danger import danger_of_git
-from loom.tools.git_reading import only_reads, reading_command, reading_environment, takes_work_tree
+from loom.tools.git_index import copy_of_index
+from loom.tools.git_reading import (
+    only_reads,
+    reading_command,
+    reading_environment,
+    refreshes_index,
+    takes_work_tree,
+)
 from loom.tools.outcome import Preview, ToolFailure, ToolOutcome
 from loom.tools.paths import Workspace, in_words
 from loom.tools.process import Ended, run_program
@@ -87,16 +96,21 @@ class Git:
         )
 
     async def _read(self, words: Sequence[str]) -> ToolOutcome:
-        if not await self._in_repository():
+        index = await self._index()
+        if index is None:
             raise ToolFailure("The workspace is not in a git repository.", "`git init` makes one.")
         capture = capture_of_call(self._limit)
-        ended = await self._run_reading(words, capture)
+        if refreshes_index(words):
+            ended = await self._run_with_copy(words, index, capture)
+        else:
+            ended = await self._run_reading(words, capture)
         content = told(capture, ended, self._seconds, always=False)
         return ToolOutcome(content, facts_of(_as_typed(words), capture, ended))
 
-    async def _in_repository(self) -> bool:
-        _, ended = await self._asked(["rev-parse", "--git-dir"])
-        return ended.exit_code == 0
+    async def _index(self) -> Path | None:
+        """Where the repository keeps its index; None outside of a repository."""
+        said, ended = await self._asked(["rev-parse", "--git-path", "index"])
+        return self._workspace.root / said.removesuffix("\n") if ended.exit_code == 0 else None
 
     async def _obeys_repository(self) -> bool:
         """Whether the repository's own configuration names what would run or be read in a reading call."""
@@ -124,9 +138,20 @@ class Git:
         ended = await self._run_reading(words, capture)
         return capture.text(), ended
 
-    async def _run_reading(self, words: Sequence[str], capture: Capture) -> Ended:
+    async def _run_with_copy(self, words: Sequence[str], index: Path, capture: Capture) -> Ended:
+        try:
+            async with copy_of_index(index) as copy:
+                return await self._run_reading(words, capture, {"GIT_INDEX_FILE": str(copy)})
+        except OSError as error:
+            raise ToolFailure(
+                f"git's index cannot be copied: {in_words(error)}.", "Make room for temporary files, then try again."
+            ) from error
+
+    async def _run_reading(
+        self, words: Sequence[str], capture: Capture, more: Mapping[str, str] = MappingProxyType({})
+    ) -> Ended:
         environment = reading_environment(environment_for_commands(os.environ))
-        return await self._run(reading_command(words), environment, capture)
+        return await self._run(reading_command(words), {**environment, **more}, capture)
 
     async def _run(self, command: Sequence[str], environment: Mapping[str, str], capture: Capture) -> Ended:
         try:

@@ -134,6 +134,11 @@ def takes_work_tree(args: Sequence[str]) -> bool:
     return parse_git(args).sub in _TAKES_WORK_TREE
 
 
+def refreshes_index(args: Sequence[str]) -> bool:
+    """Whether git would write into the index although the call only reads; the others heed GIT_OPTIONAL_LOCKS."""
+    return parse_git(args).sub == "diff"
+
+
 def _harmless(word: str, letters: str, options: frozenset[str]) -> bool:
     if not word.startswith("-"):
         return True

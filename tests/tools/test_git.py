@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -44,11 +45,31 @@ async def test_reading_runs_by_itself(git_tools: Toolbox, checkout: Path) -> Non
 
 async def test_reading_takes_no_locks_and_writes_nothing(git_tools: Toolbox, checkout: Path) -> None:
     index = checkout / ".git/index"
-    (checkout / "README.md").touch()
+    os.utime(checkout / "README.md", (1, 1))  # another second: git compares no finer in some builds
     before = index.read_bytes()
     await run(git_tools, "status")
-    await run(git_tools, "diff")
+    assert (await run(git_tools, "diff", "--name-only")).content == "(no output)"
     assert index.read_bytes() == before
+
+
+async def test_a_diff_in_a_work_tree_and_in_a_folder_of_it_reads_its_own_index(checkout: Path) -> None:
+    elsewhere = checkout.parent / "elsewhere"
+    git(checkout, "worktree", "add", "-q", str(elsewhere))
+    (elsewhere / "src/auth.py").write_text("staged\n")
+    git(elsewhere, "add", "src/auth.py")
+    (elsewhere / "src/auth.py").write_text("changed\n")
+    tools = build_toolbox(elsewhere / "src", Settings(), NothingSaid(), len)
+    lines = (await run(tools, "diff")).content.splitlines()
+    assert "-staged" in lines
+    assert "+changed" in lines
+
+
+async def test_a_diff_with_a_split_index_and_one_with_none(git_tools: Toolbox, checkout: Path) -> None:
+    git(checkout, "update-index", "--split-index")
+    (checkout / "README.md").write_text("changed\n")
+    assert (await run(git_tools, "diff", "--name-only")).content == "README.md"
+    (checkout / ".git/index").unlink()
+    assert (await run(git_tools, "diff", "--name-only")).content == "(no output)"
 
 
 async def test_a_commit_is_a_fact(git_tools: Toolbox, checkout: Path) -> None:
