@@ -1,4 +1,4 @@
-"""Measures recall over labelled questions: python -m tests.bench.recall FOLDER [--set NAME] [--misses].
+"""Measures recall over labelled questions: python -m tests.bench.recall FOLDER [--set NAME] [--misses] [--work].
 
 FOLDER holds `*.json.gz` files, each `{"name", "sessions": {id: [turn…]}, "queries": [query…]}`; a turn has
 `turn_number, role, content, created_at, tool_name`, a query `qid, session, query, evidence [turn_number…], category`
@@ -26,9 +26,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from loom.archive import ConversationStore, NewTurn
+from loom.archive import ConversationStore, NewTurn, TurnKind
 from loom.archive.reindex import reindex
 from loom.archive.search.stopwords import STOP_STEMS
+from tests.bench.working import with_work
 
 DEPTH = 10
 DEEP = 60
@@ -122,7 +123,9 @@ def new_turn(turn: dict[str, Any]) -> NewTurn:
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return NewTurn(
         role=turn["role"],
+        kind=TurnKind(turn.get("kind", "text")),
         content=turn["content"],
+        tool_calls=turn.get("tool_calls"),
         tool_name=turn.get("tool_name"),
         created_at=moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
     )
@@ -136,7 +139,7 @@ def baselines(path: Path, ids: dict[str, str], folder: Path) -> dict[str, Search
         rows = archive.execute("SELECT session_id, turn_number, content FROM conversation_turns ORDER BY id")
         for i, row in enumerate(rows):
             plain.execute("INSERT INTO turns VALUES (?, ?, ?, ?)", (i, *row))
-            plain.execute("INSERT INTO terms (rowid, content) VALUES (?, ?)", (i, row[2]))
+            plain.execute("INSERT INTO terms (rowid, content) VALUES (?, ?)", (i, row[2] or ""))
     plain.commit()
 
     async def like(session: str, query: str, limit: int) -> list[int]:
@@ -186,12 +189,14 @@ def main() -> None:
     parser.add_argument("--set", default="", help="only the sets whose file name begins so")
     parser.add_argument("--misses", action="store_true", help="list the questions that were not fully answered")
     parser.add_argument("--alone", action="store_true", help="without the baselines")
+    parser.add_argument("--work", action="store_true", help="with calls and their results between what is said")
     parsed = parser.parse_args()
     heading()
     for file in sorted(parsed.folder.glob("*.json.gz")):
         if file.name.startswith(parsed.set):
             with gzip.open(file) as packed:
                 data = json.load(packed)
+            data = with_work(data) if parsed.work else data
             asyncio.run(measure(data, misses=parsed.misses, alone=parsed.alone))
 
 

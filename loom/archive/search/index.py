@@ -14,7 +14,7 @@ from loom.archive.search.marks import ROLES, role_facet
 from loom.archive.search.words import without_lines
 from loom.archive.transactions import transaction
 
-VERSION = 8
+VERSION = 9
 """Raised whenever words.py, stems.py, marks.py or document.py give other terms: the index is then made anew."""
 
 BATCH_TURNS = 32

@@ -17,11 +17,12 @@ from loom.archive.search.faults import find_fault
 from loom.archive.search.filters import Filter, filter_of
 from loom.archive.search.marks import reacts
 from loom.archive.search.meaning import Meaning
+from loom.archive.search.neighbours import REACH, Neighbours, beside, interrupted
 from loom.archive.search.obstacles import obstacles
 from loom.archive.search.pool import pool_of
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, parse
-from loom.archive.search.ranking import Reading, beside, is_allowed, rank, reread
+from loom.archive.search.ranking import SPREADING, Reading, is_allowed, rank, reread
 from loom.archive.search.request import Request
 from loom.archive.search.scope import Scope
 from loom.archive.search.snippets import snippet_of
@@ -138,8 +139,12 @@ def _ranked(
 
     pool = pool_of(evidence, None if filtered.is_open else passing)
     rules = frozenset(sorted(cues.rules, reverse=True)[:MAX_RULES])
-    marks = postings.marks({*pool, *beside(pool, evidence), *rules})
-    ranked = rank(evidence, marks, replace(cues, rules=rules), mean_characters=postings.mean_characters)
+    spreading = [] if evidence.is_lookup else pool[:SPREADING]
+    marks = postings.marks({*pool, *beside(spreading), *rules})
+    said = postings.said_beside(interrupted(spreading, marks), REACH)
+    marks |= postings.marks({place for near in said.values() for place in near} - marks.keys())
+    mean = postings.mean_characters
+    ranked = rank(evidence, marks, Neighbours(said), replace(cues, rules=rules), mean_characters=mean)
     ranked = [(place, score) for place, score in ranked if filtered.passes(marks[place])]
     if not query.is_question:
         return ranked

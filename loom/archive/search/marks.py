@@ -13,7 +13,9 @@ from functools import lru_cache
 from zlib import crc32
 
 ROLES = ("user", "assistant", "tool", "system")
-_ROLE_BITS = 3
+_SAID_BESIDEING = ("user", "assistant")
+ROLE_BITS = 3
+ASSISTANT = ROLES.index("assistant")
 TIME = 4
 """Says when: `yesterday`, `in May`, `two weeks ago`."""
 NUMBER = 8
@@ -27,6 +29,8 @@ QUESTION = 64
 LONG_QUESTION = 128
 """Ends with a question after a paragraph of statements."""
 SUMMARY = 256
+SAID = 512
+"""Words of the person's or the model's: no call, no result, no thought."""
 TOOL_SHIFT, TOOL_BITS = 16, 31
 """From this bit on, so many that say which tools a turn is of: see `tool_marks`."""
 _BITS_A_TOOL = 3
@@ -83,6 +87,8 @@ def marks_of(role: str, kind: str, text: str) -> int:
     marks = ROLES.index(role) if role in ROLES else len(ROLES) - 1
     if kind == "summary":
         marks |= SUMMARY
+    if kind == "text" and role in _SAID_BESIDEING:
+        marks |= SAID
     if role == "tool":
         return marks
     head = text[:_HEAD]
@@ -133,7 +139,15 @@ def _tool_mark(name: str) -> int:
 
 def role_of(marks: int) -> str:
     """The role that is noted in the marks."""
-    return ROLES[marks & _ROLE_BITS]
+    return ROLES[marks & ROLE_BITS]
+
+
+def is_said(marks: int, following: int | None) -> bool:
+    """Whether a turn is what somebody says to the other, by its marks and by those of the turn behind it: no call, no
+    result, no thought, and not what the model says on its way to its next call."""
+    if following is None or not marks & SAID or marks & ROLE_BITS != ASSISTANT:
+        return bool(marks & SAID)
+    return bool(following & SAID) or following & ROLE_BITS != ASSISTANT
 
 
 def facets_of(role: str, tools: Iterable[str], text: str) -> frozenset[str]:

@@ -20,6 +20,7 @@ from loom.archive.search.document import PART_MARK, Entry
 from loom.archive.search.fts import any_of, quoted
 from loom.archive.search.leaping import Stretch, within
 from loom.archive.search.names import Names
+from loom.archive.search.said import said_beside
 from loom.archive.search.scope import Scope
 from loom.archive.search.tail import Column, Tail
 
@@ -216,6 +217,10 @@ class Postings:
             asked = "[" + ",".join(map(str, wanted)) + "]"
             found.update((row[0], Mark(*row[1:])) for row in self._connection.execute(_MARKS, (asked,)))
         return found
+
+    def said_beside(self, places: Collection[int], most: int) -> dict[int, list[int]]:
+        """See `said.said_beside`."""
+        return said_beside(self._connection, self._tail, places, most, indexed=self._scope.indexed)
 
     def newest(self, limit: int) -> dict[int, Mark]:
         """The marks of about `limit` of the newest turns in scope."""

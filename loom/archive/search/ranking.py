@@ -15,6 +15,7 @@ from loom.archive.search.dates import closeness
 from loom.archive.search.document import key_of
 from loom.archive.search.evidence import Evidence, Match
 from loom.archive.search.marks import LONG_QUESTION, NUMBER, PREFERENCE, QUESTION, TIME, role_of
+from loom.archive.search.neighbours import Neighbours
 from loom.archive.search.postings import Mark
 
 SPREADING = 100
@@ -24,10 +25,10 @@ K1, B = 1.0, 0.3
 """BM25 over presence: a word that a turn repeats says no more; a long turn is held against it a little."""
 COVERAGE = 0.5
 """On top for a turn that has all of the query's words."""
-BESIDE, NEAR = 0.35, 0.12
+ADDED = (1.0, 0.35, 0.12, 0.0)
 """What a turn inherits of the score of the turn beside it, and of the one after that, in the same sitting."""
-AROUND = (0.5, 0.25, 0.12)
-"""How well a word of the turn one, two, three places away stands for one of the turn's own."""
+AROUND = (1.0, 0.5, 0.25, 0.12)
+"""How well a word of the turn one, two, three steps away stands for one of the turn's own."""
 ANSWER = 0.5
 """What the turn after a short question inherits on top: there stands the answer."""
 ASKING = 0.3
@@ -66,15 +67,8 @@ def is_allowed(place: int, evidence: Evidence) -> bool:
     return place not in evidence.forbidden and (evidence.required is None or place in evidence.required)
 
 
-def beside(pool: Sequence[int], evidence: Evidence) -> set[int]:
-    """The places that may inherit from the best of the pool: three on each side of each."""
-    if evidence.is_lookup:
-        return set()
-    return {place + step for place in pool[:SPREADING] for step in (-3, -2, -1, 1, 2, 3)}
-
-
 def rank(
-    evidence: Evidence, marks: Mapping[int, Mark], cues: Cues, *, mean_characters: float
+    evidence: Evidence, marks: Mapping[int, Mark], neighbours: Neighbours, cues: Cues, *, mean_characters: float
 ) -> list[tuple[int, float]]:
     """The turns of `marks` with their scores, best first, the newest first among equals.
 
@@ -84,8 +78,8 @@ def rank(
     words = [match for match in matches if not match.literal]
     own = _own_scores(words, marks, mean_characters, evidence.total)
     sittings = _sittings(sorted(marks), marks)
-    scores = _smoothed(own, marks, sittings)
-    for place, score in _around(words, marks, sittings, mean_characters, evidence.total).items():
+    scores = _smoothed(own, marks, neighbours, sittings)
+    for place, score in _around(words, marks, neighbours, sittings, mean_characters, evidence.total).items():
         scores[place] = (scores[place] + score) / 2
     shares = _sitting_shares(words, sittings)
     for place in scores:
@@ -178,22 +172,23 @@ def _sittings(places: Sequence[int], marks: Mapping[int, Mark]) -> dict[int, int
 
 
 def _smoothed(
-    own: Mapping[int, float], marks: Mapping[int, Mark], sittings: Mapping[int, int]
+    own: Mapping[int, float], marks: Mapping[int, Mark], neighbours: Neighbours, sittings: Mapping[int, int]
 ) -> defaultdict[int, float]:
     scores: defaultdict[int, float] = defaultdict(float)
     for place, value in own.items():
         sitting = sittings[place]
         asking = _asking(marks[place].marks)
         scores[place] += value * _telling(marks[place].marks)
-        for step, share in ((-2, NEAR), (-1, BESIDE), (1, BESIDE + ANSWER * asking), (2, NEAR)):
-            if sittings.get(place + step) == sitting:
-                scores[place + step] += share * value
+        for step, other in neighbours.of(place):
+            if sittings.get(other) == sitting:
+                scores[other] += value * (ADDED[abs(step)] + (ANSWER * asking if step == 1 else 0.0))
     return scores
 
 
 def _around(
     words: Sequence[Match],
     marks: Mapping[int, Mark],
+    neighbours: Neighbours,
     sittings: Mapping[int, int],
     mean_characters: float,
     total: float,
@@ -206,7 +201,7 @@ def _around(
     sums: defaultdict[int, float] = defaultdict(float)
     covered: defaultdict[int, float] = defaultdict(float)
     having = {place for match in words for place in match.strengths}
-    spreads = {place: _spread(place, marks[place], sittings, mean_characters) for place in having}
+    spreads = {place: _spread(place, marks[place], neighbours, sittings, mean_characters) for place in having}
     for match in words:
         nearest: dict[int, float] = {}
         for place, strength in match.strengths.items():
@@ -220,16 +215,16 @@ def _around(
     return {place: value * (1 + COVERAGE * covered[place] / (total or 1)) for place, value in sums.items()}
 
 
-def _spread(place: int, mark: Mark, sittings: Mapping[int, int], mean_characters: float) -> list[tuple[int, float]]:
+def _spread(
+    place: int, mark: Mark, neighbours: Neighbours, sittings: Mapping[int, int], mean_characters: float
+) -> list[tuple[int, float]]:
     """For which turns a word of this one counts, and how much."""
     sitting, asking = sittings[place], _asking(mark.marks)
     length = _by_length(mark, mean_characters)
     reached = [(place, length * _telling(mark.marks))]
-    for distance, share in enumerate(AROUND, 1):
-        if sittings.get(place - distance) == sitting:
-            reached.append((place - distance, length * share))
-        if sittings.get(place + distance) == sitting:
-            reached.append((place + distance, length * (share + (ANSWER * asking if distance == 1 else 0.0))))
+    for step, other in neighbours.of(place):
+        if sittings.get(other) == sitting:
+            reached.append((other, length * (AROUND[abs(step)] + (ANSWER * asking if step == 1 else 0.0))))
     return reached
 
 

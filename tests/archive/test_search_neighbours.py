@@ -1,0 +1,75 @@
+"""A question and its answer stand beside each other, whatever was done in between."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from loom.archive import ConversationStore, NewTurn, TurnKind
+from loom.archive.reindex import reindex
+
+QUESTION = NewTurn(role="user", content="Where did we leave the spare keys of the boathouse?")
+ANSWER = NewTurn(role="assistant", content="Under the third flower pot, it seems.")
+SMALL_TALK = [
+    NewTurn(role=role, content=f"{subject} {words}")
+    for subject in ("The weather", "Our lunch", "This tram", "The choir")
+    for role, words in (("user", "was rather good today."), ("assistant", "is always a pleasure to hear of."))
+]
+
+
+def work(calls: int) -> list[NewTurn]:
+    """Calls with their results, and what a model says on its way."""
+    turns = []
+    for i in range(calls):
+        call = {"id": f"c{i}", "name": "read_file", "arguments": {"path": f"notes/{i}.md"}}
+        turns += [
+            NewTurn(role="assistant", content=f"Now note number {i}."),
+            NewTurn(role="assistant", kind=TurnKind.THINKING, content="Hm."),
+            NewTurn(role="assistant", kind=TurnKind.TOOL_CALL, content=None, tool_calls=[call]),
+            NewTurn(role="tool", kind=TurnKind.TOOL_RESULT, content=f"Bread {i}, milk, eggs.", tool_name="read_file"),
+        ]
+    return turns
+
+
+async def hits(store: ConversationStore, session: str) -> list[int]:
+    return [hit.turn_number for hit in await store.search_turns(session, "Where are the keys of the boathouse?")]
+
+
+async def told(store: ConversationStore, session: str, *parts: Sequence[NewTurn]) -> None:
+    for part in parts:
+        await store.append_turns(session, part)
+
+
+@pytest.mark.parametrize("calls", [0, 1, 12, 90])
+@pytest.mark.parametrize("indexed", ["nothing", "the question", "everything"])
+async def test_an_answer_is_found_by_its_question(
+    store: ConversationStore, session: str, calls: int, indexed: str
+) -> None:
+    await told(store, session, SMALL_TALK, [QUESTION])
+    if indexed == "the question":
+        await asyncio.to_thread(reindex, store.path)
+    await told(store, session, work(calls), [ANSWER], SMALL_TALK)
+    if indexed == "everything":
+        await asyncio.to_thread(reindex, store.path)
+    question = len(SMALL_TALK) + 1
+    assert (await hits(store, session))[:2] == [question, question + 4 * calls + 1]
+
+
+async def test_an_answer_in_another_session_is_none(store: ConversationStore, session: str) -> None:
+    await told(store, session, [QUESTION], work(2))
+    other = await store.create_session("/work", "none", "")
+    await told(store, other, [ANSWER])
+    await asyncio.to_thread(reindex, store.path)
+    page = await store.search("Where are the keys of the boathouse?")
+    assert other not in {hit.session_id for hit in page.hits}
+
+
+async def test_what_the_model_says_on_its_way_is_no_answer(store: ConversationStore, session: str) -> None:
+    await told(store, session, SMALL_TALK, [QUESTION], work(6), [ANSWER], SMALL_TALK)
+    await asyncio.to_thread(reindex, store.path)
+    found = await hits(store, session)
+    first = len(SMALL_TALK) + 1
+    ways = {first + 1 + 4 * i for i in range(1, 6)}
+    assert found.index(first + 25) < min((found.index(way) for way in ways & {*found}), default=len(found))
