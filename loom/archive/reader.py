@@ -89,6 +89,11 @@ class ArchiveReader:
         place = None if workspace is None else await self._identify(workspace)
         return await self._access.read(lambda c: resolve(c, reference, place))
 
+    async def is_of_workspace(self, session: Session, workspace: Path | str) -> bool:
+        """Whether the list of the workspace's sessions has this one."""
+        place = await self._identify(workspace)
+        return place.has(session.workspace_path, session.workspace_commit)
+
     async def get_lease_holder(self, session_id: str) -> Holder | None:
         """Who else has the session open; None if nobody does, or this store."""
         try:
@@ -118,6 +123,11 @@ class ArchiveReader:
     async def get_range(self, session_id: str, first: int, last: int) -> list[Turn]:
         """The turns from `first` to `last`, both included, ascending."""
         return await self._access.read(lambda c: reading.turn_range(c, session_id, first, last))
+
+    async def get_turns_around(self, session_id: str, turn_number: int) -> list[Turn]:
+        """A turn with one on either side, ascending: with what was said before and after it if it is something that
+        was said, whatever was done in between; otherwise with the turns next to it."""
+        return await self._access.read(lambda c: reading.turns_around(c, session_id, turn_number))
 
     async def get_exchanges(self, session_id: str, first: int, last: int) -> list[Turn]:
         """The turns of the exchanges from `first` to `last`, both included, ascending."""

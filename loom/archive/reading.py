@@ -7,8 +7,18 @@ import sqlite3
 
 from loom.archive.records import ExchangeSize, Turn
 from loom.archive.rows import TURN_COLUMNS, exchange_size_from_row, turn_from_row
+from loom.archive.search.said import MAX_BETWEEN
 
 _TURNS = f"SELECT {TURN_COLUMNS} FROM conversation_turns WHERE session_id = ?"  # noqa: S608 - constant names
+
+_SAID = """
+kind = 'text' AND role IN ('user', 'assistant') AND NOT EXISTS (
+    SELECT 1 FROM conversation_turns AS next
+    WHERE next.session_id = conversation_turns.session_id AND next.turn_number = conversation_turns.turn_number + 1
+        AND conversation_turns.role = 'assistant' AND next.role = 'assistant' AND next.kind <> 'text'
+)
+"""
+"""As `search.marks.is_said` has it."""
 
 _NEXT = """
 FROM exchanges AS next
@@ -55,6 +65,18 @@ def turn_range(connection: sqlite3.Connection, session_id: str, first: int, last
     """The turns from `first` to `last`, both included, ascending."""
     query = f"{_TURNS} AND turn_number BETWEEN ? AND ? ORDER BY turn_number"
     return _turns(connection, query, session_id, first, last)
+
+
+def turns_around(connection: sqlite3.Connection, session_id: str, turn_number: int) -> list[Turn]:
+    """A turn with one on either side, ascending. Of something that was said these are what was said before and after
+    it, whatever was done in between; of anything else, the turns next to it."""
+    said = _turns(connection, f"{_TURNS} AND turn_number = ? AND {_SAID}", session_id, turn_number)
+    if not said:
+        return turn_range(connection, session_id, turn_number - 1, turn_number + 1)
+    near = f"{_TURNS} AND turn_number BETWEEN ? AND ? AND {_SAID} ORDER BY turn_number"
+    before = _turns(connection, f"{near} DESC LIMIT 1", session_id, turn_number - MAX_BETWEEN, turn_number - 1)
+    behind = _turns(connection, f"{near} LIMIT 1", session_id, turn_number + 1, turn_number + MAX_BETWEEN)
+    return [*before, *said, *behind]
 
 
 def exchange_range(connection: sqlite3.Connection, session_id: str, first: int, last: int) -> list[Turn]:

@@ -33,9 +33,7 @@ def resolve(connection: sqlite3.Connection, wanted: str, workspace: Workspace | 
         return exact[0]
     found = _starting_with(connection, name)
     if workspace is not None and len(found) > 1:
-        here = [
-            s for s in found if workspace.path == s.workspace_path or workspace.commit == (s.workspace_commit or "")
-        ]
+        here = [s for s in found if workspace.has(s.workspace_path, s.workspace_commit)]
         found = here or found
     if len(found) == 1:
         return found[0]

@@ -23,6 +23,10 @@ class Workspace:
     """The root commit of its git history, with `:folder/` behind it when the workspace is a folder inside of
     the checkout; None without git or commits."""
 
+    def has(self, path: str, commit: str | None) -> bool:
+        """Whether a session belongs here that worked at a path, in a checkout of a history."""
+        return path == self.path or (commit is not None and commit == self.commit)
+
 
 def identify(path: str | Path) -> Workspace:
     """What is known of the folder at `path`. Blocking: asks git where there is a repository."""

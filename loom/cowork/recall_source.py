@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypedDict
 
 from loom.archive import ConversationStore, Revision, SearchHit, SearchPage, Session, Turn
+from loom.archive.errors import AmbiguousReference, UnknownReference
 from loom.archive.records import TurnKind
 
 Scope = Literal["session", "workspace", "all"]
@@ -24,17 +25,16 @@ class ArchiveRecall:
     overview: Callable[[], str]
     """The state's YAML and the totals, for `summary`."""
 
-    @property
-    def session_id(self) -> str | None:
+    def session_id(self) -> str:
         session = self.session()
-        return session.id if session is not None else None
+        return session.id if session is not None else ""
 
     def reference(self) -> str:
         session = self.session()
         return session.reference if session is not None else ""
 
     async def search(self, query: str, scope: Scope, limit: int) -> SearchPage:
-        session_id = self.session_id
+        session_id = self.session_id() or None
         if session_id is None and scope == "session":
             return SearchPage(hits=(), searched_turns=0, elapsed_ms=0)
         page = await self.store.search(
@@ -52,27 +52,36 @@ class ArchiveRecall:
             and hit.kind is TurnKind.TEXT
         )
 
-    async def turns(self, first: int, last: int) -> list[Turn]:
-        session_id = self.session_id
-        return [] if session_id is None else await self.store.get_range(session_id, first, last)
+    async def session_meant(self, reference: str, scope: Scope) -> str | None:
+        if reference.isdecimal():
+            return None  # a place in a list that the model does not see
+        try:
+            session = await self.store.resolve_reference(reference, self.workspace)
+        except (UnknownReference, AmbiguousReference):
+            return None
+        in_scope = scope == "all" or await self.store.is_of_workspace(session, self.workspace)
+        return session.id if session.is_active and in_scope else None
+
+    async def turns(self, session_id: str, first: int, last: int) -> list[Turn]:
+        return await self.store.get_range(session_id, first, last)
+
+    async def turns_around(self, session_id: str, turn_number: int) -> list[Turn]:
+        return await self.store.get_turns_around(session_id, turn_number)
 
     async def tool_turns(self, name: str, limit: int) -> list[Turn]:
-        session_id = self.session_id
-        return [] if session_id is None else await self.store.find_tool_turns(session_id, name, limit)
+        return await self.store.find_tool_turns(self.session_id(), name, limit)
 
     async def tools(self) -> Sequence[str]:
-        return () if self.session_id is None else await self.store.find_tools(session_id=self.session_id)
+        return await self.store.find_tools(session_id=self.session_id())
 
-    async def call(self, tool_call_id: str) -> Turn | None:
-        session_id = self.session_id
-        return None if session_id is None else await self.store.find_call(session_id, tool_call_id)
+    async def call(self, session_id: str, tool_call_id: str) -> Turn | None:
+        return await self.store.find_call(session_id, tool_call_id)
 
     async def summary(self) -> str:
         return self.overview()
 
-    async def turn_count(self) -> int:
-        session_id = self.session_id
-        return 0 if session_id is None else await self.store.get_turn_count(session_id)
+    async def turn_count(self, session_id: str) -> int:
+        return await self.store.get_turn_count(session_id)
 
     async def revisions(
         self, hits: Sequence[SearchHit], query: str, scope: Scope
@@ -82,16 +91,18 @@ class ArchiveRecall:
         from loom.state.revisions import FORMULAS, revising_passages, settles_something
 
         reading = Reading(revising_passages, settles_something, FORMULAS)
-        return await self.store.find_revisions(hits, query, reading, at_hand=self.session_id, **self._within(scope))
+        return await self.store.find_revisions(
+            hits, query, reading, at_hand=self.session_id() or None, **self._within(scope)
+        )
 
     async def nearest(self, query: str, scope: Scope) -> Sequence[str]:
-        if self.session_id is None and scope == "session":
+        if not self.session_id() and scope == "session":
             return ()
         return await self.store.nearest_words(query, **self._within(scope))
 
     def _within(self, scope: Scope) -> _Within:
         return {
-            "session_id": self.session_id if scope == "session" else None,
+            "session_id": self.session_id() if scope == "session" else None,
             "workspace": self.workspace if scope == "workspace" else None,
         }
 

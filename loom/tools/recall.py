@@ -11,8 +11,19 @@ from loom.text import storable
 from loom.tools.offloop import in_thread
 from loom.tools.outcome import ToolFailure, ToolOutcome
 from loom.tools.recall_budget import SMALLEST, fit
-from loom.tools.recall_hits import NAME, from_elsewhere, matching, ranges, revised, runs, short, worth_showing
-from loom.tools.recall_text import Recalled, call_text, recalled
+from loom.tools.recall_hits import (
+    NAME,
+    Span,
+    alone,
+    blocks,
+    elsewhere,
+    matching,
+    ranges,
+    revised,
+    short,
+    worth_showing,
+)
+from loom.tools.recall_text import Elsewhere, Recalled, call_text, recalled
 
 Action = Literal["search", "range", "tool_calls", "summary"]
 Scope = Literal["session", "workspace", "all"]
@@ -40,8 +51,14 @@ class RecallSource(Protocol):
     async def search(self, query: str, scope: Scope, limit: int) -> SearchPage:
         """Best first."""
 
-    async def turns(self, first: int, last: int) -> list[Turn]:
-        """Of this session, inclusive, ascending; those that there are."""
+    async def session_meant(self, reference: str, scope: Scope) -> str | None:
+        """The id of the only session within the scope that goes by a reference; None if there is none."""
+
+    async def turns(self, session_id: str, first: int, last: int) -> list[Turn]:
+        """Inclusive, ascending; those that there are."""
+
+    async def turns_around(self, session_id: str, turn_number: int) -> list[Turn]:
+        """The turn with one on either side, ascending."""
 
     async def tool_turns(self, name: str, limit: int) -> list[Turn]:
         """Results of one tool in this session, newest first."""
@@ -49,14 +66,17 @@ class RecallSource(Protocol):
     async def tools(self) -> Sequence[str]:
         """The tools that have results in this session, those used most first."""
 
-    async def call(self, tool_call_id: str) -> Turn | None:
-        """The turn of this session that asked for a call."""
+    async def call(self, session_id: str, tool_call_id: str) -> Turn | None:
+        """The turn that asked for a call."""
 
     async def summary(self) -> str:
         """The session's state and totals."""
 
-    async def turn_count(self) -> int:
-        """Of this session."""
+    async def turn_count(self, session_id: str) -> int:
+        """0 of a session that does not exist yet."""
+
+    def session_id(self) -> str:
+        """Of this session; empty before it exists."""
 
     def reference(self) -> str:
         """By which this session is cited; empty before it exists."""
@@ -99,6 +119,7 @@ class Recall:
         limit: int = 0,
         offset: int = 0,
         scope: Scope = "session",
+        session: str = "",
     ) -> ToolOutcome:
         """Look up earlier turns, verbatim: everything ever said or done is kept.
 
@@ -108,9 +129,10 @@ class Recall:
             tool_name: tool_calls: the tool.
             start_turn: range: first turn.
             end_turn: range: last turn; 0 is start_turn alone.
-            limit: Most results; for one turn of range, most characters. 0 is the usual.
-            offset: range: characters of that one turn to skip.
+            limit: Most results; of one turn, most characters. 0 is the usual.
+            offset: characters of that one turn to skip.
             scope: search: where.
+            session: range: another one's reference.
         """
         if limit < 0 or offset < 0 or start_turn < 0 or end_turn < 0:
             raise ToolFailure("Turns, limit and offset count from 0 upwards.")
@@ -118,7 +140,7 @@ class Recall:
             case "search":
                 return await self._search(storable(query).replace("\0", " ").strip(), scope, limit or USUAL)
             case "range":
-                return await self._range(start_turn, end_turn, offset, limit)
+                return await self._range(start_turn, end_turn, offset, limit, session.strip())
             case "tool_calls":
                 return await self._tool_calls(tool_name.strip(), storable(query).strip(), limit or USUAL)
             case "summary":
@@ -145,7 +167,7 @@ class Recall:
         return await self._answer(turns, notes, {"matches": len(hits)})
 
     async def _nothing_found(self, query: str, scope: Scope, page: SearchPage, notes: list[str]) -> ToolOutcome:
-        count = await self._source.turn_count()
+        count = await self._source.turn_count(self._source.session_id())
         where = f"{_PLACES[scope]} ({count:,} turns)" if scope == "session" else _PLACES[scope]
         searched = (
             f"Nothing in {where} matches {short(query)}; messages, tool names, arguments and outputs were searched."
@@ -161,50 +183,68 @@ class Recall:
         return ToolOutcome(" ".join([searched, advice, *notes]), {"action": "searched", "matches": 0})
 
     async def _around(self, hits: Sequence[SearchHit], revisions: Mapping[tuple[str, int], Revision]) -> list[Recalled]:
-        """Each hit with its neighbours, runs of turns together, those with the best match first."""
-        found: dict[int, Recalled] = {}
-        elsewhere: list[Recalled] = []
+        """Each hit with what stands beside it, those that touch each other together, with the best match first."""
+        found: dict[tuple[str, int], Recalled] = {}
+        spans: list[Span] = []
         for rank, hit in enumerate(hits, 1):
-            revision = revisions.get((hit.session_id, hit.turn_number))
+            key = (hit.session_id, hit.turn_number)
+            where = elsewhere(hit, self._source.session_id())
+            own = alone(hit, rank, where)
             near = await self._near(hit)
-            own = next((turn for turn in near if turn.turn_number == hit.turn_number), None)
-            if own is None or own.session_id != hit.session_id:
-                elsewhere.append(revised(from_elsewhere(hit, rank), hit, revision))
-                continue
             for turn in near:
-                if turn is not own and turn.turn_number not in found and worth_showing(turn):
-                    found[turn.turn_number] = recalled(turn, await self._arguments(turn))
-            found[own.turn_number] = revised(matching(own, hit, rank, await self._arguments(own)), hit, revision)
-        blocks = [*runs(found), *([turn] for turn in elsewhere)]
-        blocks.sort(key=lambda block: min(turn.rank for turn in block if turn.match is not None))
-        return [turn for block in blocks for turn in block]
+                arguments = await self._arguments(turn)
+                if turn.turn_number == hit.turn_number:
+                    own = matching(turn, hit, rank, arguments, where)
+                elif worth_showing(turn):
+                    found.setdefault((turn.session_id, turn.turn_number), recalled(turn, arguments, where))
+            found[key] = revised(own, hit, revisions.get(key))
+            numbers = [hit.turn_number, *(turn.turn_number for turn in near)]
+            spans.append((hit.session_id, min(numbers), max(numbers)))
+        return [turn for block in blocks(found, spans) for turn in block]
 
     async def _near(self, hit: SearchHit) -> list[Turn]:
         """The turn of a hit with its neighbours; none where one of them is damaged: the hit itself has the words."""
         try:
-            return await self._source.turns(max(1, hit.turn_number - 1), hit.turn_number + 1)
+            return await self._source.turns_around(hit.session_id, hit.turn_number)
         except ArchiveDamaged:
             return []
 
-    async def _range(self, first: int, last: int, offset: int, limit: int) -> ToolOutcome:
-        count = await self._source.turn_count()
+    async def _range(self, first: int, last: int, offset: int, limit: int, reference: str) -> ToolOutcome:
+        session_id = await self._meant(reference) if reference else self._source.session_id()
+        where = Elsewhere(reference) if session_id != self._source.session_id() else None
+        count = await self._source.turn_count(session_id)
+        its = f"Session {short(reference)}" if where else "This session"
         if first < 1:
-            raise ToolFailure("range needs start_turn.", f"This session has turns 1 to {count}.")
+            raise ToolFailure("range needs start_turn.", f"{its} has turns 1 to {count}.")
         last = last or first
         first, last = min(first, last), max(first, last)
         if first > count:
-            raise ToolFailure(f"There is no turn {first}.", f"This session has turns 1 to {count}.")
+            raise ToolFailure(f"There is no turn {first}.", f"{its} has turns 1 to {count}.")
         notes = [] if last <= count else [f"The session ends with turn {count}."]
         last = min(last, count, first + limit - 1 if limit and last > first else last)
         if last - first >= MOST_TURNS:
             notes.append(f"Of turns {first}–{last} the last {MOST_TURNS} were looked at.")
             first = last - MOST_TURNS + 1
-        turns = [recalled(turn, await self._arguments(turn)) for turn in await self._source.turns(first, last)]
+        found = await self._source.turns(session_id, first, last)
+        turns = [recalled(turn, await self._arguments(turn), where) for turn in found]
         if first == last and turns:
             return await self._piece(turns[0], offset, limit, notes)
         if offset:
             notes.append("offset is for one turn alone and was ignored.")
         return await self._answer(turns, notes, {"matches": len(turns)})
+
+    async def _meant(self, reference: str) -> str:
+        """The id of the session that a reference means. Raises ToolFailure."""
+        if reference == self._source.reference():
+            return self._source.session_id()
+        if self._widest == "session":
+            raise ToolFailure("Only this session can be recalled here.", "Leave session out.")
+        found = await self._source.session_meant(reference, self._widest)
+        if found is None:
+            raise ToolFailure(
+                f"Of {_PLACES[self._widest]} none goes by {short(reference)}.", "Give the reference as a match has it."
+            )
+        return found
 
     async def _piece(self, turn: Recalled, offset: int, limit: int, notes: list[str]) -> ToolOutcome:
         """Some characters of one turn, as many as fit."""
@@ -252,7 +292,7 @@ class Recall:
         """What the call was given that a tool turn answers."""
         if turn.role != "tool" or turn.tool_call_id is None:
             return None
-        asked = await self._source.call(turn.tool_call_id)
+        asked = await self._source.call(turn.session_id, turn.tool_call_id)
         calls = (asked.tool_calls or []) if asked else []
         return next((call.get("arguments") for call in calls if call.get("id") == turn.tool_call_id), None)
 

@@ -1,35 +1,39 @@
 """What a search found, ready to be shown: where the match is, what stands beside it, which turns belong together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from loom.archive.records import Revision, SearchHit, Turn, TurnKind
 from loom.archive.references import named_references
 from loom.text import storable
-from loom.tools.recall_text import Recalled, made_head, recalled
+from loom.tools.recall_text import Elsewhere, Recalled, made_head, recalled
 
 NAME = "conversation_recall"
 """The tool whose own answers are never worth recalling."""
 
 
-def matching(turn: Turn, hit: SearchHit, rank: int, arguments: Mapping[str, Any] | str | None) -> Recalled:
-    whole = recalled(turn, arguments)
+def elsewhere(hit: SearchHit, session_id: str) -> Elsewhere | None:
+    """Where a hit is, as seen from a session; None if it is there."""
+    return None if hit.session_id == session_id else Elsewhere(hit.session_reference, hit.session_title)
+
+
+def matching(
+    turn: Turn, hit: SearchHit, rank: int, arguments: Mapping[str, Any] | str | None, where: Elsewhere | None
+) -> Recalled:
+    """The turn of a hit."""
+    whole = recalled(turn, arguments, where)
     # The archive's text of a call and ours may differ in their spaces: the match is in the archive's.
     text = whole.text if hit.content in ("", whole.text) else storable(hit.content)
-    return Recalled(
-        turn.turn_number,
-        f"{whole.head} match {rank}{_also_in(hit)}",
-        text,
-        match=_where(text, hit),
-        rank=rank,
-        from_tool=whole.from_tool,
+    return replace(
+        whole, head=f"{whole.head} match {rank}{_also_in(hit)}", text=text, match=_where(text, hit), rank=rank
     )
 
 
-def from_elsewhere(hit: SearchHit, rank: int) -> Recalled:
+def alone(hit: SearchHit, rank: int, where: Elsewhere | None) -> Recalled:
+    """A hit as far as the search itself knows it."""
     who = f"tool:{hit.tool_name or '?'}" if hit.role == "tool" else "pin:" if hit.is_pin else f"{hit.role}:"
-    head = made_head(hit.turn_number, who, hit.created_at, f"session {hit.session_reference} {_title(hit)}".strip())
+    head = made_head(hit.turn_number, who, hit.created_at, str(where or ""))
     text = storable(hit.content)
     return Recalled(
         hit.turn_number,
@@ -38,7 +42,7 @@ def from_elsewhere(hit: SearchHit, rank: int) -> Recalled:
         match=_where(text, hit),
         rank=rank,
         from_tool=hit.role == "tool",
-        session=hit.session_reference,
+        session=where.reference if where else "",
     )
 
 
@@ -57,11 +61,6 @@ def revised(turn: Recalled, hit: SearchHit, revision: Revision | None) -> Recall
 
 def _also_in(hit: SearchHit) -> str:
     return f"; also in {named_references(hit.also_in)}" if hit.also_in else ""
-
-
-def _title(hit: SearchHit) -> str:
-    title = " ".join(hit.session_title.split())
-    return f"“{title[:60]}”" if title else ""
 
 
 def _where(text: str, hit: SearchHit) -> tuple[int, int]:
@@ -86,15 +85,25 @@ def worth_showing(turn: Turn) -> bool:
     return turn.tool_name != NAME and turn.kind not in (TurnKind.RECEIPT, TurnKind.NOTE, TurnKind.THINKING)
 
 
-def runs(found: Mapping[int, Recalled]) -> list[list[Recalled]]:
-    """Turns that follow one another, together."""
-    runs: list[list[Recalled]] = []
-    for number in sorted(found):
-        if runs and runs[-1][-1].turn_number >= number - 1:
-            runs[-1].append(found[number])
+Span = tuple[str, int, int]
+"""A session's id, and the first and last of some of its turns."""
+
+
+def blocks(found: Mapping[tuple[str, int], Recalled], spans: Iterable[Span]) -> list[list[Recalled]]:
+    """The turns found, by session id and number, in ascending order: those of spans that touch each other together,
+    and the block with the best match first. Every span has a match."""
+    joined: list[Span] = []
+    for session, first, last in sorted(spans):
+        if joined and joined[-1][0] == session and joined[-1][2] >= first - 1:
+            _, begin, end = joined.pop()
+            joined.append((session, begin, max(end, last)))
         else:
-            runs.append([found[number]])
-    return runs
+            joined.append((session, first, last))
+    made = [
+        [turn for (session, number), turn in sorted(found.items()) if session == where and first <= number <= last]
+        for where, first, last in joined
+    ]
+    return sorted(made, key=lambda block: min(turn.rank for turn in block if turn.match is not None))
 
 
 def ranges(numbers: Sequence[int]) -> str:

@@ -80,16 +80,34 @@ class Recalled:
     def _how_cut(self, stop: int) -> str:
         whole = f"{len(self.text):,} characters, {self.text.count(chr(10)) + 1:,} lines"
         shown = f"[{whole}" if stop <= self.start else f"[characters {self.start:,}–{stop:,} of {whole}"
-        if self.session:
-            return f"{shown}]"
         offset = stop if stop < len(self.text) else 0
-        return f"{shown}; more: action=range start_turn={self.turn_number} offset={offset}]"
+        where = f" session={self.session}" if self.session else ""
+        return f"{shown}; more: action=range{where} start_turn={self.turn_number} offset={offset}]"
 
 
-def recalled(turn: Turn, arguments: Mapping[str, Any] | str | None = None) -> Recalled:
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Another session than the one that asks, as it is cited."""
+
+    reference: str
+    title: str = ""
+
+    def __str__(self) -> str:
+        title = " ".join(self.title.split())
+        return f"session {self.reference} “{title[:60]}”" if title else f"session {self.reference}"
+
+
+def recalled(
+    turn: Turn, arguments: Mapping[str, Any] | str | None = None, elsewhere: Elsewhere | None = None
+) -> Recalled:
     """A turn, whole. `arguments` are those of the call that a tool turn answers, where they are known."""
-    text = text_of(turn)
-    return Recalled(turn.turn_number, head_of(turn, arguments), text, from_tool=turn.role == "tool")
+    return Recalled(
+        turn.turn_number,
+        head_of(turn, arguments, elsewhere),
+        text_of(turn),
+        from_tool=turn.role == "tool",
+        session=elsewhere.reference if elsewhere else "",
+    )
 
 
 def text_of(turn: Turn) -> str:
@@ -136,13 +154,13 @@ def read_call(text: str, start: int = 0) -> ReadCall | None:
     return ReadCall(name[1], arguments, at + 1)
 
 
-def head_of(turn: Turn, arguments: Mapping[str, Any] | str | None = None) -> str:
+def head_of(turn: Turn, arguments: Mapping[str, Any] | str | None = None, elsewhere: Elsewhere | None = None) -> str:
     if turn.role == "tool":
         who = "tool:" + call_text({"name": turn.tool_name or "?", "arguments": arguments or {}}, MAX_ARGUMENTS)
     else:
         who = "pin:" if turn.is_pin else f"{turn.role}:"
     status = "" if turn.status == TurnStatus.COMPLETE else turn.status.value
-    return made_head(turn.turn_number, who, turn.created_at, status)
+    return made_head(turn.turn_number, who, turn.created_at, status, str(elsewhere or ""))
 
 
 def made_head(number: int, who: str, created_at: str, *notes: str) -> str:

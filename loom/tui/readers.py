@@ -73,6 +73,9 @@ class SearchReader(Protocol):
     async def get_range(self, session_id: str, first: int, last: int) -> list[Turn]:
         """Turns `first` to `last`, both included, ascending; fewer where there are fewer."""
 
+    async def get_turns_around(self, session_id: str, turn_number: int) -> list[Turn]:
+        """The turn with one on either side, ascending: of what was said, what was said before and after it."""
+
 
 async def still_there(reader: SearchReader, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
     """The hits without those that were purged since they were found: they must not come back in a file."""

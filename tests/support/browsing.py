@@ -159,6 +159,9 @@ class Fixed:
     async def get_range(self, session_id: str, first: int, last: int) -> list[Turn]:
         return await self.store.get_range(session_id, first, last)
 
+    async def get_turns_around(self, session_id: str, turn_number: int) -> list[Turn]:
+        return await self.store.get_turns_around(session_id, turn_number)
+
 
 CONVERSATIONS: tuple[tuple[str, str, str, str, tuple[tuple[Role, str, str | None], ...]], ...] = (
     (

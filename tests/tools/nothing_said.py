@@ -15,7 +15,13 @@ class NothingSaid:
     async def search(self, query: str, scope: Scope, limit: int) -> SearchPage:
         return SearchPage(hits=(), searched_turns=0, elapsed_ms=0)
 
-    async def turns(self, first: int, last: int) -> list[Turn]:
+    async def session_meant(self, reference: str, scope: Scope) -> str | None:
+        return None
+
+    async def turns(self, session_id: str, first: int, last: int) -> list[Turn]:
+        return []
+
+    async def turns_around(self, session_id: str, turn_number: int) -> list[Turn]:
         return []
 
     async def tool_turns(self, name: str, limit: int) -> list[Turn]:
@@ -24,14 +30,17 @@ class NothingSaid:
     async def tools(self) -> Sequence[str]:
         return ()
 
-    async def call(self, tool_call_id: str) -> Turn | None:
+    async def call(self, session_id: str, tool_call_id: str) -> Turn | None:
         return None
 
     async def summary(self) -> str:
         return "session: {}"
 
-    async def turn_count(self) -> int:
+    async def turn_count(self, session_id: str) -> int:
         return 0
+
+    def session_id(self) -> str:
+        return ""
 
     def reference(self) -> str:
         return ""

@@ -102,6 +102,79 @@ async def test_a_match_comes_with_a_neighbour_on_either_side(talk: Talk) -> None
     )
 
 
+async def test_a_question_comes_with_its_answer_whatever_lies_between(talk: Talk) -> None:
+    await talk.user("Hello.")
+    await talk.assistant("Good morning.")
+    question = await talk.user("Why does the login fail on staging?")
+    await talk.store.append_turn(talk.session, "assistant", "Let me see.", kind=TurnKind.THINKING)
+    await talk.assistant("I read the settings first.")
+    await talk.tool("read_file", "REDIS_URL=", path=".env")
+    answer = await talk.assistant("REDIS_URL is empty there.")
+    await talk.user("Thanks.")
+    content = await talk.recall("search", query="login staging")
+    shown = re.findall(r"\[Turn (\d+)\]", content)
+    assert shown[-2:] == [str(question), str(answer)]
+    assert not {"4", "5", "6", "7"} & {*shown}
+    content = await talk.recall("search", query='"read the settings first"')
+    assert re.findall(r"\[Turn (\d+)\]", content) == ["5", "6"]
+    content = await talk.recall("search", query='"REDIS_URL is empty"')
+    assert re.findall(r"\[Turn (\d+)\]", content) == [str(question), str(answer), str(answer + 1)]
+
+
+async def test_matches_between_a_question_and_its_answer_stand_in_their_order(talk: Talk) -> None:
+    question = await talk.user("Where is the zeppelin kept?")
+    for n in range(4):
+        await talk.tool("read_file", f"zeppelin {n}" if n == 2 else "nothing", path=f"{n}.md")
+    answer = await talk.assistant("In the hangar.")
+    content = await talk.recall("search", query="zeppelin")
+    shown = re.findall(r"\[Turn (\d+)\]", content)
+    assert shown == [str(n) for n in (question, 6, 7, 8, answer)]
+
+
+async def test_what_stands_beside_a_match_in_another_session_is_shown_and_can_be_read_on(talk: Talk) -> None:
+    wide = Settings(recall_scope="all", recall_tokens=1_000)
+    question = await talk.user("Which of the boats is the Albatross?")
+    answer = await talk.assistant("The green one. " + "Its planks are new. " * 1_000)
+    first = await talk.store.get_session(talk.session)
+    assert first is not None
+    await talk.begin()
+    own = await talk.user("Now something else.")
+    content = await talk.recall("search", query="albatross", scope="all", settings=wide)
+    assert f"[Turn {question}] user: (2026-01-15 14:30, session {first.reference} “Which of the boats" in content
+    assert f"[Turn {answer}] assistant: (2026-01-15 14:31, session {first.reference}" in content
+    assert f"; more: action=range session={first.reference} start_turn={answer} offset=" in content
+    piece = await talk.recall("range", session=first.reference, start_turn=answer, offset=19_900, settings=wide)
+    assert "Its planks are new." in piece
+    assert f"[Turn {answer}] assistant: (2026-01-15 14:31, session {first.reference})" in piece
+    both = await talk.recall("range", session=first.reference, start_turn=2, end_turn=9, settings=wide)
+    assert "The green one." in both and "The session ends with turn 2." in both
+    mine = await talk.store.get_session(talk.session)
+    assert mine is not None
+    assert "something else" in await talk.recall("range", session=mine.reference, start_turn=own)
+
+
+async def test_a_session_beyond_the_scope_is_not_read(talk: Talk, tmp_path: Path) -> None:
+    await talk.user("The secret is Quetzalcoatl.")
+    here = await talk.store.get_session(talk.session)
+    assert here is not None
+    there = await talk.store.create_session(tmp_path / "elsewhere", "offline", "")
+    await talk.store.append_turn(there, "user", "Another secret.")
+    other = await talk.store.get_session(there)
+    assert other is not None
+    await talk.begin()
+    await talk.user("Hello.")
+    with pytest.raises(ToolFailure, match="Only this session"):
+        await talk.recall("range", session=here.reference, start_turn=1)
+    near = Settings(recall_scope="workspace")
+    assert "Quetzalcoatl" in await talk.recall("range", session=here.reference, start_turn=1, settings=near)
+    for unknown in (other.reference, "0", "zzzzzz"):
+        with pytest.raises(ToolFailure, match="none goes by"):
+            await talk.recall("range", session=unknown, start_turn=1, settings=near)
+    await talk.store.delete_session(here.id)
+    with pytest.raises(ToolFailure, match="none goes by"):
+        await talk.recall("range", session=here.reference, start_turn=1, settings=near)
+
+
 async def test_a_tool_turn_is_headed_by_its_call(talk: Talk) -> None:
     await talk.user("read it")
     await talk.tool("read_file", "1\tdef login():", path="src/auth.py", offset=1)
@@ -415,8 +488,14 @@ class Wild:
     async def search(self, query: str, scope: str, limit: int) -> SearchPage:
         return SearchPage(hits=tuple(self._hits), searched_turns=0, waiting_turns=self.waiting, elapsed_ms=0)
 
-    async def turns(self, first: int, last: int) -> list[Turn]:
+    async def session_meant(self, reference: str, scope: Scope) -> str | None:
+        return "s"
+
+    async def turns(self, session_id: str, first: int, last: int) -> list[Turn]:
         return [turn for turn in self._turns if first <= turn.turn_number <= last]
+
+    async def turns_around(self, session_id: str, turn_number: int) -> list[Turn]:
+        return await self.turns(session_id, turn_number - 1, turn_number + 1)
 
     async def tool_turns(self, name: str, limit: int) -> list[Turn]:
         return [turn for turn in reversed(self._turns) if turn.role == "tool"]
@@ -424,14 +503,17 @@ class Wild:
     async def tools(self) -> Sequence[str]:
         return [turn.tool_name or "" for turn in self._turns]
 
-    async def call(self, tool_call_id: str) -> Turn | None:
+    async def call(self, session_id: str, tool_call_id: str) -> Turn | None:
         return None
 
     async def summary(self) -> str:
         return "".join(turn.content or "" for turn in self._turns)
 
-    async def turn_count(self) -> int:
+    async def turn_count(self, session_id: str) -> int:
         return len(self._turns)
+
+    def session_id(self) -> str:
+        return "s"
 
     def reference(self) -> str:
         return "k3x9"

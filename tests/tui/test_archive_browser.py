@@ -119,7 +119,8 @@ async def test_the_turn_stands_beside_it_with_its_neighbours(shelf: Fixed) -> No
         await until(pilot, lambda: "T4 assistant" in preview(screen))
         shown = preview(screen)
         assert "The refreshToken call uses REFRESH_TIMEOUT, which is 30 seconds." in shown
-        assert "T3 tool search_text" in shown and "T5 user" in shown
+        assert "T2 assistant" in shown and "… 1 turn between" in shown and "T5 user" in shown
+        assert "T3 tool search_text" not in shown
 
 
 async def test_pinned_words_are_a_hit_that_says_that_it_is_a_pin(shelf: Fixed) -> None:

@@ -298,7 +298,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         """The turn with its neighbours; alone where one of those is damaged."""
         number = hit.turn_number
         try:
-            return await self._reader.get_range(hit.session_id, number - 1, number + 1)
+            return await self._reader.get_turns_around(hit.session_id, number)
         except ArchiveDamaged:
             return await self._reader.get_range(hit.session_id, number, number)
 

@@ -1,4 +1,4 @@
-"""A hit where it was said: its turn verbatim, with the turn before and the turn after."""
+"""A hit where it was said: its turn verbatim, with what was said before and after, or the turns next to it."""
 
 from __future__ import annotations
 
@@ -41,8 +41,10 @@ def preview_page(turns: Sequence[Turn], hit: SearchHit) -> PreviewPage:
         return PreviewPage(gone, Content(""))
     lines: list[Content] = []
     to_match = Content("")
-    for turn in turns:
+    for i, turn in enumerate(turns):
         text = turn_text(turn)
+        if i and (between := turn.turn_number - turns[i - 1].turn_number - 1):
+            lines += [Content.styled(f"… {plural(between, 'turn')} between", "$foreground-muted"), Content("")]
         if turn.turn_number != hit.turn_number:
             lines += [Content.styled(turn_heading(turn), "$foreground-muted"), _neighbour(text), Content("")]
             continue
