@@ -32,7 +32,10 @@ from loom.archive.search.words import fold, words_of
 
 _ROW = f"SELECT {COLUMNS} FROM conversation_turns WHERE session_id = ? AND turn_number = ?"  # noqa: S608
 _NEWEST = 2_000
-"""Turns looked through for a query that is nothing but filters."""
+"""Turns looked through for a query that is nothing but filters: sessions go on side by side, and which turn is newest
+is not known before."""
+_ANY = 64
+"""Of these, looked at first where any hit will do."""
 MAX_RULES = 200
 """Standing instructions that are ranked for a question, the newest."""
 MOST_REREAD = 60
@@ -78,6 +81,7 @@ def _search(
     cache: TailCache,
     use_index: bool,
     whole: bool = False,
+    any_hit: bool = False,
 ) -> SearchPage:
     query = parse(request.query, asked=request.asked)
     scope = Scope(
@@ -108,12 +112,17 @@ def _search(
     reader = _Reader(connection, scope, check)
     evidence = gather(query, postings, reader.texts)
     check()
-    if query.is_empty:
-        ranked = _newest(evidence, postings, filtered)
-    else:
+    if not query.is_empty:
         ranked = _ranked(query, evidence, postings, filtered, reader)
-    check()
-    return replace(page, hits=tuple(_hits(ranked, query, request.limit, reader, filtered)))
+        check()
+        return replace(page, hits=tuple(_hits(ranked, query, request.limit, reader, filtered)))
+    for most in (_ANY, _NEWEST) if any_hit else (_NEWEST,):
+        ranked = _newest(evidence, postings, filtered, most)
+        check()
+        hits = tuple(_hits(ranked, query, request.limit, reader, filtered))
+        if hits:
+            return replace(page, hits=hits)
+    return page
 
 
 def _obstacles(
@@ -124,7 +133,7 @@ def _obstacles(
     use_index: bool,
 ) -> tuple[str, ...]:
     def finds(other: Request) -> bool:
-        return bool(_search(connection, other, check, cache, use_index).hits)
+        return bool(_search(connection, other, check, cache, use_index, any_hit=True).hits)
 
     return obstacles(connection, request, cache=cache, finds=finds, now=datetime.now().astimezone())
 
@@ -154,12 +163,13 @@ def _ranked(
     return reread(ranked, readings, marks, cues)
 
 
-def _newest(evidence: Evidence, postings: Postings, filtered: Filter) -> list[tuple[int, float]]:
-    """The turns that the filters leave, newest first: the answer to a query that is nothing but filters."""
+def _newest(evidence: Evidence, postings: Postings, filtered: Filter, most: int) -> list[tuple[int, float]]:
+    """The turns that the filters leave of the `most` indexed last, newest first: the answer to a query that is
+    nothing but filters."""
     if evidence.required is not None:
         marks = postings.marks(evidence.required)
     else:
-        marks = postings.marks(postings.narrowed(_NEWEST, allowed=True))
+        marks = postings.marks(postings.narrowed(most, allowed=True))
     found = [place for place, mark in marks.items() if filtered.passes(mark) and is_allowed(place, evidence)]
     return [(place, 0.0) for place in sorted(found, key=lambda place: (-marks[place].at, -place))]
 
