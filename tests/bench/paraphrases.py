@@ -1,0 +1,96 @@
+"""Measures what is found that was said in quite other words: python -m tests.bench.paraphrases FOLDER [--misses].
+
+FOLDER holds the labelled conversations of `tests.bench.recall`; three thousand of their turns are what the sentences
+below are hidden in. Each is asked for by a question that shares no word with it but the commonest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import json
+import random
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from tests.bench.recall import heading, measure
+
+TURNS = 3_000
+LONGEST = 1_500
+"""Characters of a turn in which nothing is hidden."""
+
+PAIRS = (
+    ("My sister's wedding is on the twelfth of July.", "who gets married in summer?"),
+    ("The printer on the third floor is out of toner again.", "which machine has run dry of ink?"),
+    ("Let's ship version two on Friday.", "when do we release?"),
+    ("We must never store passwords in plain text.", "how should credentials be saved?"),
+    ("The nightly job crashed because the disk was full.", "why did the backup fail?"),
+    ("I moved to Lisbon last spring for the new position.", "which city do I live in?"),
+    ("Our biggest customer wants a discount of ten percent.", "who asked for cheaper prices?"),
+    ("The tests take forty minutes on the old server.", "how slow is the suite?"),
+    ("Grandma broke her hip and is in hospital.", "which relative is injured?"),
+    ("I bought a second-hand bicycle for two hundred euros.", "what did the used bike cost?"),
+    ("The meeting with the lawyers is postponed to Monday.", "when do we see the attorneys?"),
+    ("Please write all dates in the ISO form.", "which format do timestamps have?"),
+    ("The new hire starts in the data team next week.", "when does the recruit begin?"),
+    ("My dog swallowed a sock and the vet took it out.", "what happened to my pet?"),
+    ("The invoice was paid twice by mistake.", "which bill did we settle two times?"),
+    ("I am allergic to peanuts.", "what food can I not eat?"),
+    ("The flight leaves at six in the morning from terminal two.", "when does the plane take off?"),
+    ("Our landlord raises the rent in January.", "how does my apartment get more expensive?"),
+    ("The login page is broken on small phones.", "what is wrong with sign-in on mobile?"),
+    ("We chose the blue logo over the red one.", "what colour is our brand mark?"),
+    ("The contractor will repair the roof in May.", "who fixes the leak above?"),
+    ("I quit smoking three years ago.", "when did I give up cigarettes?"),
+    ("The queue grows faster than the workers empty it.", "why is there a backlog?"),
+    ("He plays the cello in the city orchestra.", "which instrument does he perform on?"),
+    ("The kids spend the holidays at a farm in Denmark.", "where do the children go on vacation?"),
+    ("Memory usage climbs until the process is killed.", "what do we know about the RAM leak?"),
+    ("The contract ends on the last day of March.", "when does the agreement expire?"),
+    ("I prefer tea over coffee in the afternoon.", "what do I like to drink?"),
+    ("Only administrators may delete projects.", "who is allowed to remove repositories?"),
+    ("The movie we saw yesterday was far too long.", "what did we think of the film?"),
+)
+"""What was said, and what is asked."""
+
+
+def hidden(folder: Path) -> dict[str, Any]:
+    """One session of other people's turns with the sentences among them; the same each time."""
+    files = sorted(folder.glob("*.json.gz"))
+    others = list(chain.from_iterable(_turns(file) for file in files))
+    drawn = random.Random(3)
+    turns = [
+        {"role": turn["role"], "content": (turn["content"] or "")[:LONGEST]} for turn in drawn.sample(others, TURNS)
+    ]
+    places = sorted(drawn.sample(range(TURNS), len(PAIRS)))
+    for place, (said, _) in zip(places, PAIRS, strict=True):
+        turns[place] = {"role": "user", "content": said}
+    numbered = [
+        {**turn, "turn_number": number, "created_at": "2026-01-01T10:00:00"} for number, turn in enumerate(turns, 1)
+    ]
+    queries = [
+        {"qid": str(place), "session": "s", "query": question, "evidence": [place + 1], "category": "in other words"}
+        for place, (_, question) in zip(places, PAIRS, strict=True)
+    ]
+    return {"name": "other words", "sessions": {"s": numbered}, "queries": queries}
+
+
+def _turns(file: Path) -> list[dict[str, Any]]:
+    with gzip.open(file) as packed:
+        data = json.load(packed)
+    return [turn for turns in data["sessions"].values() for turn in turns]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--misses", action="store_true", help="list the questions that were not answered")
+    parsed = parser.parse_args()
+    heading()
+    asyncio.run(measure(hidden(parsed.folder), misses=parsed.misses, alone=False))
+
+
+if __name__ == "__main__":
+    main()
