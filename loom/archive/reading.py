@@ -11,14 +11,17 @@ from loom.archive.search.said import MAX_BETWEEN
 
 _TURNS = f"SELECT {TURN_COLUMNS} FROM conversation_turns WHERE session_id = ?"  # noqa: S608 - constant names
 
-_SAID = """
-kind = 'text' AND role IN ('user', 'assistant') AND NOT EXISTS (
-    SELECT 1 FROM conversation_turns AS next
-    WHERE next.session_id = conversation_turns.session_id AND next.turn_number = conversation_turns.turn_number + 1
-        AND conversation_turns.role = 'assistant' AND next.role = 'assistant' AND next.kind <> 'text'
-)
-"""
-"""As `search.marks.is_said` has it."""
+_WORDS = "kind = 'text' AND role IN ('user', 'assistant') AND coalesce(content, '') <> ''"
+_SAID = f"""
+{_WORDS} AND (role = 'user' OR 1 IS NOT (
+    SELECT next.turn_number > conversation_turns.turn_number + 1 AND next.role = 'assistant'
+    FROM (SELECT session_id, turn_number, role FROM conversation_turns WHERE {_WORDS}) AS next
+    WHERE next.session_id = conversation_turns.session_id AND next.turn_number > conversation_turns.turn_number
+        AND next.turn_number <= conversation_turns.turn_number + {MAX_BETWEEN}
+    ORDER BY next.turn_number LIMIT 1
+))
+"""  # noqa: S608
+"""Words that are no remark, as `search.marks.is_remark` has it."""
 
 _NEXT = """
 FROM exchanges AS next

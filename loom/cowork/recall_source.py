@@ -52,7 +52,7 @@ class ArchiveRecall:
             and hit.kind is TurnKind.TEXT
         )
 
-    async def session_meant(self, reference: str, scope: Scope) -> str | None:
+    async def session_meant(self, reference: str, scope: Scope) -> tuple[str, str] | None:
         if reference.isdecimal():
             return None  # a place in a list that the model does not see
         try:
@@ -60,7 +60,7 @@ class ArchiveRecall:
         except (UnknownReference, AmbiguousReference):
             return None
         in_scope = scope == "all" or await self.store.is_of_workspace(session, self.workspace)
-        return session.id if session.is_active and in_scope else None
+        return (session.id, session.reference) if session.is_active and in_scope else None
 
     async def turns(self, session_id: str, first: int, last: int) -> list[Turn]:
         return await self.store.get_range(session_id, first, last)

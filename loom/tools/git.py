@@ -139,13 +139,8 @@ class Git:
         return capture.text(), ended
 
     async def _run_with_copy(self, words: Sequence[str], index: Path, capture: Capture) -> Ended:
-        try:
-            async with copy_of_index(index) as copy:
-                return await self._run_reading(words, capture, {"GIT_INDEX_FILE": str(copy)})
-        except OSError as error:
-            raise ToolFailure(
-                f"git's index cannot be copied: {in_words(error)}.", "Make room for temporary files, then try again."
-            ) from error
+        async with copy_of_index(index) as copy:
+            return await self._run_reading(words, capture, {} if copy is None else {"GIT_INDEX_FILE": str(copy)})
 
     async def _run_reading(
         self, words: Sequence[str], capture: Capture, more: Mapping[str, str] = MappingProxyType({})

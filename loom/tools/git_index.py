@@ -15,19 +15,14 @@ from loom.tools.offloop import in_thread
 
 
 @contextlib.asynccontextmanager
-async def copy_of_index(index: Path) -> AsyncIterator[Path]:
-    """A copy for as long as the call runs, in a folder that only this user may enter. Where there is no index, there
-    is no copy either, which git takes for an empty one.
-
-    Raises:
-        OSError: The index cannot be read, or there is no room for the copy.
-    """
-    with tempfile.TemporaryDirectory(prefix="loom-git-") as folder:
-        copy = Path(folder) / "index"
-        await in_thread(lambda: _copy(index, copy))
+async def copy_of_index(index: Path) -> AsyncIterator[Path | None]:
+    """A copy for as long as the call runs, in a folder that only this user may enter; None where none can be made: git
+    then takes the index itself, and says what is wrong with it."""
+    with contextlib.ExitStack() as stack:
+        try:
+            copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="loom-git-"))) / "index"
+            # With its time: by that git knows which files changed in the second in which the index was written.
+            await in_thread(lambda: shutil.copy2(index, copy))
+        except (OSError, shutil.SpecialFileError):
+            copy = None
         yield copy
-
-
-def _copy(index: Path, copy: Path) -> None:
-    if index.is_file():
-        shutil.copyfile(index, copy)

@@ -94,6 +94,7 @@ _NEUTRAL = (
     "protocol.allow=never",
     "safe.bareRepository=explicit",
     "submodule.recurse=false",
+    "splitIndex.maxPercentChange=100",
     "color.ui=false",
 )
 # Only the option overrules `ignore` in .gitmodules; dirty: git compares commits, and runs nothing in the submodule.

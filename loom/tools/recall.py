@@ -13,6 +13,7 @@ from loom.tools.outcome import ToolFailure, ToolOutcome
 from loom.tools.recall_budget import SMALLEST, fit
 from loom.tools.recall_hits import (
     NAME,
+    Key,
     Span,
     alone,
     blocks,
@@ -21,9 +22,10 @@ from loom.tools.recall_hits import (
     ranges,
     revised,
     short,
+    without_copies,
     worth_showing,
 )
-from loom.tools.recall_text import Elsewhere, Recalled, call_text, recalled
+from loom.tools.recall_text import Elsewhere, Recalled, call_text, calls_of, recalled
 
 Action = Literal["search", "range", "tool_calls", "summary"]
 Scope = Literal["session", "workspace", "all"]
@@ -51,8 +53,9 @@ class RecallSource(Protocol):
     async def search(self, query: str, scope: Scope, limit: int) -> SearchPage:
         """Best first."""
 
-    async def session_meant(self, reference: str, scope: Scope) -> str | None:
-        """The id of the only session within the scope that goes by a reference; None if there is none."""
+    async def session_meant(self, reference: str, scope: Scope) -> tuple[str, str] | None:
+        """The id and the whole reference of the only session within the scope that goes by one; None if there is
+        none."""
 
     async def turns(self, session_id: str, first: int, last: int) -> list[Turn]:
         """Inclusive, ascending; those that there are."""
@@ -136,6 +139,8 @@ class Recall:
         """
         if limit < 0 or offset < 0 or start_turn < 0 or end_turn < 0:
             raise ToolFailure("Turns, limit and offset count from 0 upwards.")
+        if session and action != "range":
+            raise ToolFailure("session is for range alone.", "Leave it out; scope says where search looks.")
         match action:
             case "search":
                 return await self._search(storable(query).replace("\0", " ").strip(), scope, limit or USUAL)
@@ -184,7 +189,8 @@ class Recall:
 
     async def _around(self, hits: Sequence[SearchHit], revisions: Mapping[tuple[str, int], Revision]) -> list[Recalled]:
         """Each hit with what stands beside it, those that touch each other together, with the best match first."""
-        found: dict[tuple[str, int], Recalled] = {}
+        found: dict[Key, Recalled] = {}
+        same: dict[Key, object] = {}
         spans: list[Span] = []
         for rank, hit in enumerate(hits, 1):
             key = (hit.session_id, hit.turn_number)
@@ -192,6 +198,7 @@ class Recall:
             own = alone(hit, rank, where)
             near = await self._near(hit)
             for turn in near:
+                same[turn.session_id, turn.turn_number] = (turn.turn_number, turn.created_at, turn.content)
                 arguments = await self._arguments(turn)
                 if turn.turn_number == hit.turn_number:
                     own = matching(turn, hit, rank, arguments, where)
@@ -200,7 +207,7 @@ class Recall:
             found[key] = revised(own, hit, revisions.get(key))
             numbers = [hit.turn_number, *(turn.turn_number for turn in near)]
             spans.append((hit.session_id, min(numbers), max(numbers)))
-        return [turn for block in blocks(found, spans) for turn in block]
+        return [turn for block in blocks(without_copies(found, same), spans) for turn in block]
 
     async def _near(self, hit: SearchHit) -> list[Turn]:
         """The turn of a hit with its neighbours; none where one of them is damaged: the hit itself has the words."""
@@ -210,7 +217,7 @@ class Recall:
             return []
 
     async def _range(self, first: int, last: int, offset: int, limit: int, reference: str) -> ToolOutcome:
-        session_id = await self._meant(reference) if reference else self._source.session_id()
+        session_id, reference = await self._meant(reference)
         where = Elsewhere(reference) if session_id != self._source.session_id() else None
         count = await self._source.turn_count(session_id)
         its = f"Session {short(reference)}" if where else "This session"
@@ -233,10 +240,11 @@ class Recall:
             notes.append("offset is for one turn alone and was ignored.")
         return await self._answer(turns, notes, {"matches": len(turns)})
 
-    async def _meant(self, reference: str) -> str:
-        """The id of the session that a reference means. Raises ToolFailure."""
-        if reference == self._source.reference():
-            return self._source.session_id()
+    async def _meant(self, reference: str) -> tuple[str, str]:
+        """The id and the reference of the session that is meant; this one where none is named. Raises ToolFailure."""
+        own = (self._source.session_id(), self._source.reference())
+        if not reference or reference.lower() == own[1]:
+            return own
         if self._widest == "session":
             raise ToolFailure("Only this session can be recalled here.", "Leave session out.")
         found = await self._source.session_meant(reference, self._widest)
@@ -293,7 +301,7 @@ class Recall:
         if turn.role != "tool" or turn.tool_call_id is None:
             return None
         asked = await self._source.call(turn.session_id, turn.tool_call_id)
-        calls = (asked.tool_calls or []) if asked else []
+        calls = calls_of(asked) if asked else []
         return next((call.get("arguments") for call in calls if call.get("id") == turn.tool_call_id), None)
 
     async def _answer(self, turns: Sequence[Recalled], notes: list[str], facts: dict[str, Any]) -> ToolOutcome:

@@ -22,8 +22,8 @@ class Fitted:
 
     turns: tuple[Recalled, ...]
     """In the order given."""
-    left_out: tuple[int, ...]
-    """Numbers of the turns that are not shown."""
+    left_out: tuple[Recalled, ...]
+    """Those that are not shown."""
 
 
 def fit(turns: Sequence[Recalled], budget: int, count: Counter) -> Fitted:
@@ -35,7 +35,7 @@ def fit(turns: Sequence[Recalled], budget: int, count: Counter) -> Fitted:
     for measure in (_at_least, count):
         _reduce(turns, kept, budget, measure)
     shown = tuple(turn for turn in kept if turn is not None)
-    return Fitted(shown, tuple(turn.turn_number for turn, left in zip(turns, kept, strict=True) if left is None))
+    return Fitted(shown, tuple(turn for turn, left in zip(turns, kept, strict=True) if left is None))
 
 
 def _at_least(text: str) -> int:

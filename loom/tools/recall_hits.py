@@ -11,6 +11,8 @@ from loom.tools.recall_text import Elsewhere, Recalled, made_head, recalled
 
 NAME = "conversation_recall"
 """The tool whose own answers are never worth recalling."""
+_MOST_SPANS = 4
+"""Ranges, and sessions, that a line names."""
 
 
 def elsewhere(hit: SearchHit, session_id: str) -> Elsewhere | None:
@@ -85,11 +87,22 @@ def worth_showing(turn: Turn) -> bool:
     return turn.tool_name != NAME and turn.kind not in (TurnKind.RECEIPT, TurnKind.NOTE, TurnKind.THINKING)
 
 
+Key = tuple[str, int]
+"""A session's id and a turn's number."""
 Span = tuple[str, int, int]
 """A session's id, and the first and last of some of its turns."""
 
 
-def blocks(found: Mapping[tuple[str, int], Recalled], spans: Iterable[Span]) -> list[list[Recalled]]:
+def without_copies(found: Mapping[Key, Recalled], same: Mapping[Key, object]) -> dict[Key, Recalled]:
+    """The turns found, of those that forks have in common each once: a match before what only stands beside one.
+    `same` says which are."""
+    first: dict[object, Key] = {}
+    for key in sorted(found, key=lambda key: found[key].match is None):
+        first.setdefault(same.get(key, key), key)
+    return {key: found[key] for key in found if found[key].match is not None or first[same.get(key, key)] == key}
+
+
+def blocks(found: Mapping[Key, Recalled], spans: Iterable[Span]) -> list[list[Recalled]]:
     """The turns found, by session id and number, in ascending order: those of spans that touch each other together,
     and the block with the best match first. Every span has a match."""
     joined: list[Span] = []
@@ -106,16 +119,28 @@ def blocks(found: Mapping[tuple[str, int], Recalled], spans: Iterable[Span]) -> 
     return sorted(made, key=lambda block: min(turn.rank for turn in block if turn.match is not None))
 
 
-def ranges(numbers: Sequence[int]) -> str:
-    """`T3, T7–T9`, at most a dozen of them."""
+def ranges(turns: Iterable[Recalled]) -> str:
+    """`T3, T7–T9; session k3f9: T2`, a few of them."""
+    numbers: dict[str, list[int]] = {}
+    for turn in turns:
+        numbers.setdefault(turn.session, []).append(turn.turn_number)
+    shown = [
+        f"session {session}: {_spans(own)}" if session else _spans(own) for session, own in sorted(numbers.items())
+    ]
+    more = len(shown) - _MOST_SPANS
+    return "; ".join(shown[:_MOST_SPANS]) + (f"; and of {more} more sessions" if more > 0 else "")
+
+
+def _spans(numbers: Sequence[int]) -> str:
     spans: list[tuple[int, int]] = []
     for number in sorted(set(numbers)):
         if spans and spans[-1][1] == number - 1:
             spans[-1] = (spans[-1][0], number)
         else:
             spans.append((number, number))
-    words = [f"T{first}" if first == last else f"T{first}–T{last}" for first, last in spans[:4]]
-    return ", ".join(words) + (f" and {len(spans) - 4} more ranges" if len(spans) > 4 else "")
+    words = [f"T{first}" if first == last else f"T{first}–T{last}" for first, last in spans[:_MOST_SPANS]]
+    more = len(spans) - _MOST_SPANS
+    return ", ".join(words) + (f" and {more} more ranges" if more > 0 else "")
 
 
 def short(text: str, limit: int = 100) -> str:

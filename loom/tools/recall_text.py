@@ -113,8 +113,14 @@ def recalled(
 def text_of(turn: Turn) -> str:
     """What a turn says; a call says its name and arguments."""
     parts = [turn.content] if turn.content else []
-    parts += [call_text(call) for call in turn.tool_calls or ()]
+    parts += [call_text(call) for call in calls_of(turn)]
     return storable("\n".join(parts))
+
+
+def calls_of(turn: Turn) -> list[Mapping[str, Any]]:
+    """The calls of a turn, whatever an archive that was tampered with has in their place."""
+    calls: object = turn.tool_calls
+    return [call for call in calls if isinstance(call, Mapping)] if isinstance(calls, list) else []
 
 
 def call_text(call: Mapping[str, Any], limit: int | None = None) -> str:

@@ -15,7 +15,7 @@ class NothingSaid:
     async def search(self, query: str, scope: Scope, limit: int) -> SearchPage:
         return SearchPage(hits=(), searched_turns=0, elapsed_ms=0)
 
-    async def session_meant(self, reference: str, scope: Scope) -> str | None:
+    async def session_meant(self, reference: str, scope: Scope) -> tuple[str, str] | None:
         return None
 
     async def turns(self, session_id: str, first: int, last: int) -> list[Turn]:

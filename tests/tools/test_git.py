@@ -64,12 +64,33 @@ async def test_a_diff_in_a_work_tree_and_in_a_folder_of_it_reads_its_own_index(c
     assert "+changed" in lines
 
 
-async def test_a_diff_with_a_split_index_and_one_with_none(git_tools: Toolbox, checkout: Path) -> None:
-    git(checkout, "update-index", "--split-index")
-    (checkout / "README.md").write_text("changed\n")
+async def test_a_change_in_the_second_of_the_index_is_seen(git_tools: Toolbox, checkout: Path) -> None:
+    """git knows it by the time of the index, which is older than that of its copy."""
+    changed, then = checkout / "README.md", 1_700_000_000
+    git(checkout, "config", "core.trustctime", "false")  # which cannot be set, and is that second's as well
+    os.utime(changed, (then, then))
+    git(checkout, "add", "README.md")
+    changed.write_bytes(changed.read_bytes().swapcase())
+    for path in (changed, checkout / ".git/index"):
+        os.utime(path, (then, then))
     assert (await run(git_tools, "diff", "--name-only")).content == "README.md"
+
+
+async def test_a_diff_with_a_split_index_writes_nothing_either(git_tools: Toolbox, checkout: Path) -> None:
+    git(checkout, "config", "splitIndex.maxPercentChange", "0")
+    git(checkout, "update-index", "--split-index")
+    os.utime(checkout / ".gitignore", (1, 1))
+    (checkout / "README.md").write_text("changed\n")
+    before = sorted(path.name for path in (checkout / ".git").iterdir())
+    assert (await run(git_tools, "diff", "--name-only")).content == "README.md"
+    assert sorted(path.name for path in (checkout / ".git").iterdir()) == before
+
+
+async def test_git_says_itself_what_is_wrong_with_an_index(git_tools: Toolbox, checkout: Path) -> None:
     (checkout / ".git/index").unlink()
     assert (await run(git_tools, "diff", "--name-only")).content == "(no output)"
+    (checkout / ".git/index").mkdir()
+    assert "fatal" in (await run(git_tools, "diff", "--name-only")).content
 
 
 async def test_a_commit_is_a_fact(git_tools: Toolbox, checkout: Path) -> None:

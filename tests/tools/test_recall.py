@@ -22,8 +22,10 @@ from loom.cowork.recall_source import ArchiveRecall
 from loom.tools.outcome import ToolFailure
 from loom.tools.recall import DATA, END, Recall, Scope
 from loom.tools.recall_budget import fit
+from loom.tools.recall_hits import blocks
 from loom.tools.recall_text import Recalled
 from loom.tools.toolbox import build_toolbox
+from tests.support.checkout import git
 
 
 def tokens(text: str) -> int:
@@ -428,8 +430,8 @@ async def test_recall_answers_are_no_neighbours(talk: Talk) -> None:
 
 
 async def test_a_damaged_neighbour_does_not_hide_the_match(talk: Talk) -> None:
-    await talk.user("the needle")
-    await talk.tool("read_file", "x", path="a")
+    await talk.user("read it")
+    await talk.tool("read_file", "the needle", path="a")
     with closing(sqlite3.connect(talk.store.path)) as intruder:
         triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'conversation_turns'"
         for (name,) in intruder.execute(triggers).fetchall():
@@ -437,7 +439,78 @@ async def test_a_damaged_neighbour_does_not_hide_the_match(talk: Talk) -> None:
         intruder.execute("UPDATE conversation_turns SET tool_calls = '{broken' WHERE turn_number = 2")
         intruder.commit()
     content = await talk.recall("search", query="needle")
-    assert "[Turn 1] user:" in content and "  the needle" in content
+    assert "[Turn 3] tool:read_file" in content and "  the needle" in content
+
+
+async def test_what_forks_have_in_common_is_shown_once(talk: Talk) -> None:
+    for text in ("one", "two", "Which boat is it?"):
+        await talk.user(text)
+    first = talk.session
+    for name in ("Albatross", "Cormorant", "Albatross II"):
+        talk.session = await talk.store.fork_session(first)
+        await talk.assistant(f"It is the {name}, I think.")
+    await talk.begin()
+    await talk.user("Now something else.")
+    content = await talk.recall("search", query="albatross", scope="all", settings=Settings(recall_scope="all"))
+    assert content.count("  Which boat is it?") == 1
+    assert content.count("[Turn 4] assistant:") >= 2
+
+
+def test_turns_that_adjoin_are_one_block_and_the_best_block_comes_first() -> None:
+    adjoining = [("s", 1, 3), ("s", 4, 6), ("s", 8, 9), ("t", 10, 10)]
+    found = {
+        (session, number): Recalled(number, "", "", match=(0, 0), rank=10 - number)
+        for session, first, last in adjoining
+        for number in range(first, last + 1)
+    }
+    assert [[turn.turn_number for turn in block] for block in blocks(found, adjoining)] == [
+        [10], [8, 9], [1, 2, 3, 4, 5, 6]
+    ]  # fmt: skip
+
+
+async def test_what_is_left_out_of_other_sessions_is_named_with_them(talk: Talk) -> None:
+    references = []
+    for _ in range(3):
+        await talk.user("The zeppelin " + "is long and round " * 100)
+        session = await talk.store.get_session(talk.session)
+        assert session is not None
+        references.append(session.reference)
+        await talk.begin()
+    wide = Settings(recall_scope="all", recall_tokens=500)
+    content = await talk.recall("search", query="zeppelin", scope="all", settings=wide)
+    left_out = content[content.index("[left out for length: ") :].splitlines()[0]
+    named = [f"session {reference}: T1" in left_out for reference in references]
+    assert any(named) and not re.search(r"(?<!: )T1", left_out)
+
+
+async def test_a_session_of_another_checkout_is_of_the_same_workspace(talk: Talk, tmp_path: Path) -> None:
+    git(talk.workspace, "init", "-q")
+    git(talk.workspace, "commit", "-q", "--allow-empty", "-m", "Begin")
+    git(tmp_path, "clone", "-q", str(talk.workspace), "clone")
+    there = await talk.store.create_session(tmp_path / "clone", "offline", "")
+    await talk.store.append_turn(there, "user", "Said in the clone.")
+    other = await talk.store.get_session(there)
+    assert other is not None
+    await talk.user("Hello.")
+    near = Settings(recall_scope="workspace")
+    content = await talk.recall("range", session=other.reference, start_turn=1, settings=near)
+    assert "Said in the clone." in content
+
+
+async def test_a_session_is_for_range_alone_and_cited_in_full(talk: Talk) -> None:
+    await talk.user("The secret is Quetzalcoatl.")
+    first = await talk.store.get_session(talk.session)
+    assert first is not None
+    await talk.begin()
+    await talk.user("Hello.")
+    own = await talk.store.get_session(talk.session)
+    assert own is not None
+    wide = Settings(recall_scope="all")
+    with pytest.raises(ToolFailure, match="session is for range alone"):
+        await talk.recall("search", query="hello", session=first.reference, settings=wide)
+    content = await talk.recall("range", session=first.reference.upper(), start_turn=1, settings=wide)
+    assert f"session {first.reference})" in content
+    assert "Hello." in await talk.recall("range", session=own.reference.upper(), start_turn=1)
 
 
 async def test_before_the_first_message_there_is_nothing_to_find(talk: Talk) -> None:
@@ -469,7 +542,9 @@ def test_whatever_was_said_fits_and_the_best_match_is_shown(data: st.DataObject,
     turns = [data.draw(_recalled(number)) for number in range(1, data.draw(st.integers(1, 12)) + 1)]
     fitted = fit(turns, budget, tokens)
     assert sum(tokens(turn.written()) for turn in fitted.turns) <= budget
-    assert {turn.turn_number for turn in fitted.turns} | set(fitted.left_out) == {turn.turn_number for turn in turns}
+    assert {turn.turn_number for turn in fitted.turns} | {turn.turn_number for turn in fitted.left_out} == {
+        turn.turn_number for turn in turns
+    }
     best = next((turn for turn in turns if turn.match is not None), None)
     if best is not None and best.match is not None:
         shown = next(turn for turn in fitted.turns if turn.turn_number == best.turn_number)
@@ -488,8 +563,8 @@ class Wild:
     async def search(self, query: str, scope: str, limit: int) -> SearchPage:
         return SearchPage(hits=tuple(self._hits), searched_turns=0, waiting_turns=self.waiting, elapsed_ms=0)
 
-    async def session_meant(self, reference: str, scope: Scope) -> str | None:
-        return "s"
+    async def session_meant(self, reference: str, scope: Scope) -> tuple[str, str] | None:
+        return "s", "k3x9"
 
     async def turns(self, session_id: str, first: int, last: int) -> list[Turn]:
         return [turn for turn in self._turns if first <= turn.turn_number <= last]

@@ -119,8 +119,21 @@ async def test_the_turn_stands_beside_it_with_its_neighbours(shelf: Fixed) -> No
         await until(pilot, lambda: "T4 assistant" in preview(screen))
         shown = preview(screen)
         assert "The refreshToken call uses REFRESH_TIMEOUT, which is 30 seconds." in shown
-        assert "T2 assistant" in shown and "… 1 turn between" in shown and "T5 user" in shown
+        assert "T1 user" in shown and "… 2 turns between" in shown and "T5 user" in shown
         assert "T3 tool search_text" not in shown
+
+
+async def test_what_was_done_between_two_turns_is_counted(shelf: Fixed) -> None:
+    session_id = id_of(shelf, "a1b2")
+    first = await shelf.store.append_turn(session_id, "user", "Where does the walrus live?")
+    for number in range(3):
+        call = {"id": f"c{number}", "name": "read_file", "arguments": {}}
+        await shelf.store.append_turn(session_id, "assistant", None, kind=TurnKind.TOOL_CALL, tool_calls=[call])
+    last = await shelf.store.append_turn(session_id, "assistant", "On the ice.")
+    screen = browser(shelf, query="walrus")
+    async with alone(screen).run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: f"T{first} user" in preview(screen))
+        assert "… 3 turns between" in preview(screen) and f"T{last} assistant" in preview(screen)
 
 
 async def test_pinned_words_are_a_hit_that_says_that_it_is_a_pin(shelf: Fixed) -> None:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from zlib import crc32
 
 ROLES = ("user", "assistant", "tool", "system")
-_SAID_BESIDEING = ("user", "assistant")
+_SPEAKERS = ("user", "assistant")
 ROLE_BITS = 3
 ASSISTANT = ROLES.index("assistant")
 TIME = 4
@@ -87,7 +87,7 @@ def marks_of(role: str, kind: str, text: str) -> int:
     marks = ROLES.index(role) if role in ROLES else len(ROLES) - 1
     if kind == "summary":
         marks |= SUMMARY
-    if kind == "text" and role in _SAID_BESIDEING:
+    if kind == "text" and role in _SPEAKERS:
         marks |= SAID
     if role == "tool":
         return marks
@@ -142,12 +142,15 @@ def role_of(marks: int) -> str:
     return ROLES[marks & ROLE_BITS]
 
 
-def is_said(marks: int, following: int | None) -> bool:
-    """Whether a turn is what somebody says to the other, by its marks and by those of the turn behind it: no call, no
-    result, no thought, and not what the model says on its way to its next call."""
-    if following is None or not marks & SAID or marks & ROLE_BITS != ASSISTANT:
-        return bool(marks & SAID)
-    return bool(following & SAID) or following & ROLE_BITS != ASSISTANT
+def is_said(marks: int) -> bool:
+    """Whether the marks are of words of the person's or the model's."""
+    return bool(marks & SAID)
+
+
+def is_remark(marks: int, apart: int, following: int) -> bool:
+    """Whether words are only what the model says on its way to a call: the next words, so many turns further on, are
+    its own again, and something was done in between."""
+    return apart > 1 and marks & ROLE_BITS == ASSISTANT == following & ROLE_BITS
 
 
 def facets_of(role: str, tools: Iterable[str], text: str) -> frozenset[str]:

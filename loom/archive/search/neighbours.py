@@ -43,10 +43,7 @@ def interrupted(places: Iterable[int], marks: Mapping[int, Mark]) -> list[int]:
 
 
 def _is_said(place: int, marks: Mapping[int, Mark]) -> bool:
-    if place not in marks:
-        return False
-    following = marks.get(place + 1)
-    return is_said(marks[place].marks, None if following is None else following.marks)
+    return place in marks and is_said(marks[place].marks)
 
 
 def _steps(place: int, near: Sequence[int]) -> list[tuple[int, int]]:

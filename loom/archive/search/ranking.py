@@ -177,11 +177,10 @@ def _smoothed(
     scores: defaultdict[int, float] = defaultdict(float)
     for place, value in own.items():
         sitting = sittings[place]
-        asking = _asking(marks[place].marks)
         scores[place] += value * _telling(marks[place].marks)
         for step, other in neighbours.of(place):
             if sittings.get(other) == sitting:
-                scores[other] += value * (ADDED[abs(step)] + (ANSWER * asking if step == 1 else 0.0))
+                scores[other] += value * (ADDED[abs(step)] + _answer(marks[place], marks[other], step))
     return scores
 
 
@@ -201,7 +200,7 @@ def _around(
     sums: defaultdict[int, float] = defaultdict(float)
     covered: defaultdict[int, float] = defaultdict(float)
     having = {place for match in words for place in match.strengths}
-    spreads = {place: _spread(place, marks[place], neighbours, sittings, mean_characters) for place in having}
+    spreads = {place: _spread(place, marks, neighbours, sittings, mean_characters) for place in having}
     for match in words:
         nearest: dict[int, float] = {}
         for place, strength in match.strengths.items():
@@ -216,16 +215,27 @@ def _around(
 
 
 def _spread(
-    place: int, mark: Mark, neighbours: Neighbours, sittings: Mapping[int, int], mean_characters: float
+    place: int,
+    marks: Mapping[int, Mark],
+    neighbours: Neighbours,
+    sittings: Mapping[int, int],
+    mean_characters: float,
 ) -> list[tuple[int, float]]:
     """For which turns a word of this one counts, and how much."""
-    sitting, asking = sittings[place], _asking(mark.marks)
+    mark, sitting = marks[place], sittings[place]
     length = _by_length(mark, mean_characters)
     reached = [(place, length * _telling(mark.marks))]
     for step, other in neighbours.of(place):
         if sittings.get(other) == sitting:
-            reached.append((other, length * (AROUND[abs(step)] + (ANSWER * asking if step == 1 else 0.0))))
+            reached.append((other, length * (AROUND[abs(step)] + _answer(mark, marks[other], step))))
     return reached
+
+
+def _answer(mark: Mark, other: Mark, step: int) -> float:
+    """What the turn behind a question inherits on top, if it is the other side's."""
+    if step != 1 or role_of(mark.marks) == role_of(other.marks):
+        return 0.0
+    return ANSWER * _asking(mark.marks)
 
 
 def _telling(marks: int) -> float:
