@@ -68,7 +68,7 @@ def cut_to(text: str, turn: int, tokens: int, count: Count, *, again: bool = Fal
     whole = count(text)
     if whole <= tokens:
         return text
-    words = _between(text, turn, count, again=again)
+    words = _between(whole, turn, count, again=again)
     chars = int(len(text) * tokens / whole * 0.95)
     shown = _cut(text, chars, words)
     while count(shown) > tokens and chars > 0:
@@ -191,18 +191,20 @@ def _where(turn: int) -> str:
     return f"conversation_recall action=range start_turn={turn} end_turn={turn} shows all"
 
 
-def _between(text: str, turn: int, count: Count, *, again: bool) -> Callable[[int, str], str]:
+def _between(whole: int, turn: int, count: Count, *, again: bool) -> Callable[[int, str], str]:
     where = "ask again for less" if again else _where(turn)
 
-    def words(lines: int, hidden: str) -> str:
-        return f"[… {lines:,} lines (≈ {count(hidden):,} tokens) not shown; {where}]"
+    def words(lines: int, shown: str) -> str:
+        # What is hidden may be 2 MB, 0.1 s to count at every try; what is shown never is.
+        hidden = max(1, whole - count(shown))
+        return f"[… {lines:,} lines (≈ {hidden:,} tokens) not shown; {where}]"
 
     return words
 
 
 def _cut(text: str, chars: int, words: Callable[[int, str], str]) -> str:
     """Head and tail of the text in about `chars` characters, whole lines where they are not too long, and
-    `words(hidden lines, hidden text)` between."""
+    `words(hidden lines, shown text)` between."""
     head_end = int(chars * _HEAD_SHARE)
     tail_start = max(head_end, len(text) - (chars - head_end))
     # Whole lines, unless that would throw away more than half of a side.
@@ -212,6 +214,6 @@ def _cut(text: str, chars: int, words: Callable[[int, str], str]) -> str:
     line_start = text.find("\n", tail_start) + 1
     if 0 < line_start <= tail_start + (len(text) - tail_start) // 2:
         tail_start = line_start
-    hidden = text[head_end:tail_start]
-    shown = (text[:head_end].rstrip("\n"), words(hidden.strip("\n").count("\n") + 1, hidden), text[tail_start:])
-    return "\n".join(side for side in shown if side)
+    lines = text[head_end:tail_start].strip("\n").count("\n") + 1
+    head, tail = text[:head_end].rstrip("\n"), text[tail_start:]
+    return "\n".join(side for side in (head, words(lines, f"{head}\n{tail}"), tail) if side)

@@ -34,6 +34,7 @@ from loom.cowork.in_progress import InProgress
 from loom.cowork.live_output import STOPPED
 from loom.cowork.recorder import NotSaved, Recorder
 from loom.models.endings import cut_short
+from loom.tools.offloop import settled
 
 
 class WriteThrough(AbstractCapability[None]):
@@ -140,8 +141,13 @@ class WriteThrough(AbstractCapability[None]):
 
     async def _store_result(self, part: object) -> None:
         if isinstance(part, ToolReturnPart) and part.tool_call_id not in self._answered:
-            (result,) = turns_from_request(ModelRequest(parts=[part]), self._count)
-            await self._answer(part.tool_call_id, result)
+            # Whoever interrupts now hears of it when the result is stored: it has happened.
+            await settled(self._store_encoded(part))
+
+    async def _store_encoded(self, part: ToolReturnPart) -> None:
+        # 0.1 s for the output of a command that wrote 2 MB: no key press waits for that.
+        (result,) = await asyncio.to_thread(turns_from_request, ModelRequest(parts=[part]), self._count)
+        await self._answer(part.tool_call_id, result)
 
     async def _answer(self, call_id: str, result: NewTurn) -> None:
         """Store the result of a call, in place of what the draft has of it."""

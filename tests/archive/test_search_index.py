@@ -12,9 +12,10 @@ import pytest
 
 from loom.archive.database import connect
 from loom.archive.migrations import prepare
-from loom.archive.search.index import BATCH_TURNS, forget, index_batch, is_sound, rebuild, watermark
+from loom.archive.search.index import BATCH_TURNS, SORTED_AT_ONCE, forget, index_batch, is_sound, rebuild, watermark
 from loom.archive.search.lookup import search
 from loom.archive.search.request import Request
+from loom.archive.transactions import transaction
 
 
 @pytest.fixture
@@ -138,6 +139,21 @@ def test_a_purge_leaves_no_word_in_any_file(connection: sqlite3.Connection, tmp_
         content = subprocess.run(["cat", path], capture_output=True, check=True).stdout
         for word in ("xyzzyplugh", "vault_key_a", "秘密鍵", "passphras"):
             assert word.encode() not in content
+
+
+def test_a_turn_of_very_many_words_is_found_by_each_and_leaves_as_a_whole(connection: sqlite3.Connection) -> None:
+    many = 2 * SORTED_AT_ONCE + 5
+    add(connection, "a", " ".join(str(word) for word in range(1_000_000, 1_000_000 + many)))
+    add(connection, "b", "1000000 and no other")
+    index_all(connection)
+    for at in (0, 1, SORTED_AT_ONCE - 1, SORTED_AT_ONCE, many - 1):
+        assert ("a", 1) in found(connection, str(1_000_000 + at))
+    assert is_sound(connection)
+    (kept,) = connection.execute("SELECT count(*) FROM search_terms WHERE search_terms MATCH 'words : 10*'").fetchone()
+    assert kept == 2
+    with transaction(connection):
+        forget(connection, "a")
+    assert is_sound(connection)
 
 
 def test_a_turn_that_was_purged_while_it_was_read_does_not_come_back(

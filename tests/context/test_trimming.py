@@ -68,6 +68,20 @@ def test_an_output_that_is_no_text_is_shown_as_text() -> None:
     assert previewed(picture, 57, RULES, words) is picture
 
 
+def test_of_what_is_hidden_only_the_whole_is_counted() -> None:
+    counted: list[str] = []
+
+    def noting(text: str) -> int:
+        counted.append(text)
+        return words(text)
+
+    shown = str(previewed(output(LINES), 57, RULES, noting).content)
+    hidden = [line for line in LINES.split("\n") if f"{line}\n" not in f"{shown}\n"]
+    told = int(shown.partition("(≈ ")[2].partition(" tokens")[0].replace(",", ""))
+    assert abs(told - words("\n".join(hidden))) <= 2
+    assert [text for text in counted if len(text) > len(LINES) // 2] == [LINES]
+
+
 @pytest.mark.parametrize("text", ["x" * 50_000, "\n" * 50_000, "é\n" * 9_000, "a" * 40_000 + "\nend"])
 def test_odd_outputs_are_cut_too(text: str) -> None:
     assert words(str(previewed(output(text), 57, RULES, words).content)) <= 200

@@ -243,6 +243,58 @@ async def test_what_goes_into_the_draft_is_counted_where_no_key_press_waits(
     assert drafts and threading.get_ident() not in drafts
 
 
+class Counter:
+    """Counts as the workbench does, and notes in which thread; `held` keeps a text that contains it waiting."""
+
+    def __init__(self, bench: Workbench, marked: str) -> None:
+        self._count = bench.counter.count
+        self._marked = marked
+        self.begun = asyncio.Event()
+        self.go_on = threading.Event()
+        self.on_the_loop = False
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        bench.counter.count = self.count  # type: ignore[method-assign]
+
+    def count(self, text: str) -> int:
+        if self._marked in text and not self.begun.is_set():
+            self.on_the_loop = threading.get_ident() == self._thread
+            self._loop.call_soon_threadsafe(self.begun.set)
+            if not self.on_the_loop:
+                self.go_on.wait(PATIENCE)
+        return self._count(text)
+
+
+async def test_keys_are_heard_while_a_result_is_counted_and_esc_then_costs_nothing_of_it(
+    start: Start, provider: ScriptedProvider, bench: Workbench, workspace: Path
+) -> None:
+    counter = Counter(bench, "all of it\n[exit code 0]")
+    talk = await begin(start, provider, runs("echo all of it"), Reply(Text("never asked for")))
+    await asyncio.wait_for(counter.begun.wait(), PATIENCE)
+    assert not counter.on_the_loop
+    assert talk.session.interrupt()
+    counter.go_on.set()
+    assert (await talk.heard.ended()).outcome is Outcome.INTERRUPTED
+    (result,) = await results(talk)
+    assert (result.status, result.content) == (TurnStatus.COMPLETE, "all of it\n[exit code 0]")
+    assert [ended.turn.turn_number for ended in talk.heard.of(ToolFinished)] == [result.turn_number]
+    assert await no_draft(bench, talk)
+
+
+async def test_keys_are_heard_while_the_result_of_a_persons_command_is_counted(start: Start, bench: Workbench) -> None:
+    counter = Counter(bench, "all of it\n[exit code 0]")
+    talk = await start()
+    talk.session.run_command("echo all of it; exit 0")
+    await asyncio.wait_for(counter.begun.wait(), PATIENCE)
+    assert not counter.on_the_loop
+    talk.session.submit("And then?")
+    assert talk.session.waiting == ("And then?",)
+    counter.go_on.set()
+    assert (await talk.heard.ended()).outcome is Outcome.COMPLETE
+    (result,) = await results(talk)
+    assert result.content == "all of it\n[exit code 0]"
+
+
 async def test_a_command_that_was_stored_is_not_recovered_again(
     start: Start, provider: ScriptedProvider, bench: Workbench, workspace: Path
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 from loom.tui.guard import TerminalGuard
+from loom.tui.widgets.fence import code_rows
 from loom.tui.widgets.markdown import SafeMarkdown
 from tests.support.browsing import screen_text
 
@@ -77,6 +78,13 @@ async def _at(text: str, width: int, height: int) -> str:
     async with app.run_test(size=(width, height)) as pilot:
         await pilot.pause()
         return screen_text(app)
+
+
+def test_the_language_of_code_is_never_guessed() -> None:
+    code = "#!/usr/bin/env python\nimport os"
+    named, unnamed = ([row.spans for row in code_rows(code, language, 40)] for language in ("python", ""))
+    assert named != unnamed
+    assert {span.style for spans in unnamed for span in spans} <= {"$text"}
 
 
 def test_the_last_guard_keeps_the_width() -> None:

@@ -23,11 +23,17 @@ from loom.tui.folding import folded
 MOST_HIGHLIGHTED = 20_000
 """Characters of one block that are highlighted; lexing takes about 1 ms for 1,000."""
 
+PLAIN = "text"
+"""The language of what is none, as Pygments calls it."""
+
 
 def code_rows(code: str, language: str, width: int) -> list[Content]:
-    """The code in rows of at most `width` cells, with the spans of its highlighting; nothing is left out."""
+    """The code in rows of at most `width` cells, with the spans of its highlighting; nothing is left out. Code that
+    names no language is not highlighted."""
     text = code.expandtabs(4)
-    whole = MarkdownFence.highlight(text, language) if len(text) <= MOST_HIGHLIGHTED else Content(text)
+    # Without a language Textual guesses: the first time Pygments imports all of its lexers for that, which stops the
+    # screen for 0.4 s and more, and every time it asks all of them, 0.1 s for 8,000 characters.
+    whole = MarkdownFence.highlight(text, language or PLAIN) if len(text) <= MOST_HIGHLIGHTED else Content(text)
     by_line = _spans_by_line(text, whole.spans)
     rows: list[Content] = []
     for line, spans in zip(text.split("\n"), by_line, strict=True):
