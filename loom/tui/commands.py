@@ -36,7 +36,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("pins", "", "What is pinned: read it, unpin it"),
     Command("memory", "", "What the model noted about this workspace: read, edit, undo"),
     Command("instructions", "", "The project's instructions (AGENTS.md): read them, trust them or not"),
-    Command("retry", "", "Ask again for the answer that a message did not get; it is not sent twice"),
+    Command("retry", "", "Ask for the answer that a message or a result did not get; nothing is sent or run twice"),
     Command("compact", "[focus]", "Summarise the window; the archive keeps every turn"),
     Command("uncompact", "", "Put the window back as before the last summary"),
     Command("clear", "", "Empty the window; the archive keeps every turn"),

@@ -392,6 +392,7 @@ class ChatScreen(PagedScreen):
         self.stand(Notice.UNSAVED, "")
         try:
             await self.conversation().retry_save()
+            await self.show_unanswered()
         except LoomError as error:
             self.query_one(NoticeBar).show_notice(
                 Notice.UNSAVED, f"{show_line(str(error), 400)}\nCtrl+R writes it again."
