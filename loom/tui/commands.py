@@ -51,6 +51,11 @@ COMMANDS: tuple[Command, ...] = (
 _BY_NAME = {command.name: command for command in COMMANDS}
 
 
+def command_named(name: str) -> Command | None:
+    """The command of that name; None when there is none."""
+    return _BY_NAME.get(name)
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A command line as it was typed."""
@@ -61,7 +66,7 @@ class Call:
     @property
     def command(self) -> Command | None:
         """The command of that name; None when there is none."""
-        return _BY_NAME.get(self.name)
+        return command_named(self.name)
 
 
 def parse(text: str) -> Call | None:
