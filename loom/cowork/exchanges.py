@@ -138,6 +138,11 @@ class Exchanges:
             engine.cancel()
         return True
 
+    def lose(self) -> None:
+        """Another loom has the session: stop what runs; what waits is held for wherever the person goes on."""
+        self._outbox.hold()
+        self.interrupt()
+
     def start_next(self) -> None:
         """Begin with the oldest that waits, if nothing is in its way. Commands need no model."""
         engine = self._answering.engine
@@ -238,8 +243,8 @@ class Exchanges:
             await self._record.refresh()
         except NotSaved as error:
             if self._claim.taken:
-                # It is the person's again, to be said somewhere else.
-                self._outbox.put_back()
+                # It is the person's again, to be said somewhere else, before what waited behind it.
+                self._outbox.put_back(held=True)
                 self._recorder.unsaved.clear()
             self._outbox.sent()  # the recorder has it, and the spool
             self._listener(ExchangeEnded(0, Outcome.FAILED, str(error)))

@@ -237,9 +237,9 @@ class CoworkSession:
         await self._opening.read(session_id)
 
     def _lost(self) -> None:
-        """Another loom took the session over: what runs is stopped, what waits is not sent."""
+        """Another loom took the session over: what runs is stopped, what waits is held."""
         self._listener(TakenOver())
-        self.interrupt()
+        self._exchanges.lose()
 
     def _blind(self, error: Exception) -> None:
         """What other looms do with this session could not be looked at, for a reason that nobody thought of."""
