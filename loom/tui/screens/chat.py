@@ -266,11 +266,9 @@ class ChatScreen(PagedScreen):
 
     @on(Composer.SendHeld)
     def _send_held(self) -> None:
-        if self.service is None:
-            return
-        if self.service.taken and self.service.held:
+        if self.service is not None and self.service.taken and self.service.held:
             self.post_message(self.TakenAnswer())
-        else:
+        elif self.service is not None:
             self.service.send_held()
 
     @on(Composer.Scrolled)
