@@ -29,7 +29,7 @@ def run(parsed: argparse.Namespace) -> int:
         raise LoomError("--fork needs the session to fork.", "Name it with --resume REF (0 is the newest).")
     if parsed.retry and (parsed.resume is None or parsed.prompt is not None):
         raise LoomError(
-            "--retry asks for the answer to a message that is stored.",
+            "--retry asks for the answer to what is stored already.",
             "Name its session with --resume REF, without -p.",
         )
     workspace = find_workspace(parsed.workspace)

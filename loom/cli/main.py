@@ -137,7 +137,7 @@ def _add_cowork(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--retry",
         action="store_true",
-        help="with --resume, in place of -p: ask for the answer that the newest message did not get",
+        help="with --resume, in place of -p: ask for the answer that the newest message (or tool result) did not get",
     )
     parser.add_argument("--output", choices=["text", "json"], default="text", help="what -p prints (default: text)")
     parser.add_argument(

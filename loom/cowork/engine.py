@@ -109,12 +109,13 @@ class Engine:
         if report is not None:
             self.window.learn(*report)
 
-    async def run(self, prompt: Turn, state: str, session: Session | None) -> Answered:
-        """Answer a prompt that is stored already. See `Exchange.run` for what it raises."""
+    async def run(self, prompt: Turn, state: str, session: Session | None, *, goes_on: bool = False) -> Answered:
+        """Answer a prompt that is stored already; `goes_on`: from the results that its exchange has so far. See
+        `Exchange.run` for what it raises."""
         await self._requests.open(prompt.session_id)
         self.window.set_state(_state_block(state))
-        if not self.window.holds(prompt.turn_number):
-            # One that is asked about once more stands there already.
+        if not goes_on and not self.window.holds(prompt.turn_number):
+            # One that is asked about once more stands there already, and all that came of it.
             self.window.add([prompt])
         await self._set_hint(prompt)
         progress = InProgress(self._recorder, prompt.exchange, self._listener, self._count)

@@ -27,7 +27,7 @@ from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
 from loom.cowork.titling import Titling
 from loom.cowork.typed import Typed
-from loom.cowork.unanswered import NEWEST_TURNS, unanswered_in
+from loom.cowork.unanswered import NEWEST_TURNS, Unanswered, unanswered_in
 from loom.errors import LoomError, Stopped
 from loom.text import plural
 from loom.tools.mentions import Mentions
@@ -71,7 +71,7 @@ class Exchanges:
         self._closing = False
         self._held = False  # a message waits until somebody tries again
         self._unasked: Turn | None = None  # a stored prompt whose exchange waits for a retry of what is not saved
-        self._unanswered: Turn | None = None  # the newest prompt, stored, while nothing of an answer to it is
+        self._unanswered: Unanswered | None = None  # the newest turn, while nothing of an answer to it is stored
 
     @property
     def busy(self) -> bool:
@@ -95,11 +95,12 @@ class Exchanges:
 
     @property
     def unanswered(self) -> Turn | None:
-        """The newest message, if it is stored and nothing came in answer to it; `ask_again` asks for that."""
-        prompt, engine = self._unanswered, self._answering.engine
-        if prompt is None or self.busy or (engine is not None and engine.window.left_to >= prompt.turn_number):
+        """The newest message or tool result, if it is stored and nothing came in answer to it; `ask_again` asks for
+        that."""
+        waits, engine = self._unanswered, self._answering.engine
+        if waits is None or self.busy or (engine is not None and engine.window.left_to >= waits.turn.turn_number):
             return None
-        return prompt
+        return waits.turn
 
     def submit(self, typed: Typed) -> None:
         """Start an exchange with this, or let it wait while one runs or the agent is being built."""
@@ -137,6 +138,11 @@ class Exchanges:
             engine.cancel()
         return True
 
+    def lose(self) -> None:
+        """Another loom has the session: stop what runs; what waits is held for wherever the person goes on."""
+        self._outbox.hold()
+        self.interrupt()
+
     def start_next(self) -> None:
         """Begin with the oldest that waits, if nothing is in its way. Commands need no model."""
         engine = self._answering.engine
@@ -169,21 +175,23 @@ class Exchanges:
         self.start_next()
 
     async def find_unanswered(self) -> None:
-        """See whether the newest message of a session that was opened still has no answer."""
-        self._unanswered = unanswered_in(await self._record.transcript(None, NEWEST_TURNS))
+        """See whether the newest message or tool result of the session still has no answer."""
+        turn = unanswered_in(await self._record.transcript(None, NEWEST_TURNS))
+        prompt = await self._record.prompt_of(turn) if turn is not None else None
+        self._unanswered = Unanswered(turn, prompt) if turn is not None and prompt is not None else None
 
     async def ask_again(self) -> None:
-        """Ask for an answer to the newest message, which is stored and got none; it is not stored again. Raises
-        LoomError when there is no such message, or nobody to answer."""
+        """Ask for an answer to the newest message or tool result, which is stored and got none; nothing is stored or
+        run again. Raises LoomError when there is no such turn, or nobody to answer."""
         await self._answering.prepared()
         if self.busy:
             raise LoomError("An exchange is running.", "Wait for it, or interrupt it with Esc.")
-        prompt, engine = self.unanswered, self._answering.engine
-        if prompt is None:
+        waits, engine = self._unanswered, self._answering.engine
+        if waits is None or self.unanswered is None:
             raise LoomError("The newest message has an answer.", "To have another one, say what it lacks.")
         if engine is None or self._recorder.unsaved:
             raise self._answering.problem or LoomError("Something is not saved yet.", "Retry saving first.")
-        self._start_answer(engine, self._answer(engine, prompt))
+        self._start_answer(engine, self._answer(engine, waits.prompt, waits.turn))
 
     async def _run(self, engine: Engine, text: str) -> None:
         # Commands may have been run before it: they give no title.
@@ -235,8 +243,8 @@ class Exchanges:
             await self._record.refresh()
         except NotSaved as error:
             if self._claim.taken:
-                # It is the person's again, to be said somewhere else.
-                self._outbox.put_back()
+                # It is the person's again, to be said somewhere else, before what waited behind it.
+                self._outbox.put_back(held=True)
                 self._recorder.unsaved.clear()
             self._outbox.sent()  # the recorder has it, and the spool
             self._listener(ExchangeEnded(0, Outcome.FAILED, str(error)))
@@ -264,7 +272,8 @@ class Exchanges:
         self._recorder.session_id = detail.id
         self._listener(SessionOpened(detail.id, detail.reference, detail.title))
 
-    async def _answer(self, engine: Engine, prompt: Turn) -> None:
+    async def _answer(self, engine: Engine, prompt: Turn, newest: Turn | None = None) -> None:
+        """Let the model go on from `newest`, the last turn of the prompt's exchange so far; None is the prompt."""
         self._unanswered = None
         self._listener(ExchangeStarted(prompt.exchange))
         # The state that goes with the exchange knows its prompt: a constraint holds from the answer to it on.
@@ -272,14 +281,17 @@ class Exchanges:
         try:
             if not await self._is_ready(engine, prompt):
                 return
-            result = await engine.run(prompt, self._answering.state_yaml(), self._record.detail)
+            result = await engine.run(
+                prompt, self._answering.state_yaml(), self._record.detail, goes_on=newest not in (None, prompt)
+            )
         except asyncio.CancelledError:
             self._listener(ExchangeEnded(prompt.exchange, Outcome.INTERRUPTED))
             raise
         await self._settle_state()
         self._answering.measure()
         if not self._recorder.unsaved:
-            self._unanswered = unanswered_in([prompt, *result.turns])
+            turn = unanswered_in([newest or prompt, *result.turns])
+            self._unanswered = Unanswered(turn, prompt) if turn is not None else None
         if self._claim.taken:
             self._listener(ExchangeEnded(prompt.exchange, Outcome.FAILED, str(LeaseLost())))
         else:
@@ -325,6 +337,7 @@ class Exchanges:
             self._start_answer(engine, self._answer(engine, prompt))
             return
         await self._answering.reload()
+        await self.find_unanswered()
         self.start_next()
 
     async def change_window(self, move: Coroutine[Any, Any, None]) -> None:

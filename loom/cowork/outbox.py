@@ -77,11 +77,12 @@ class Outbox:
         self._taken = None
         self._changed()
 
-    def put_back(self) -> bool:
-        """Put what could not be sent back to the front; False when there is nothing."""
+    def put_back(self, *, held: bool = False) -> bool:
+        """Put what could not be sent back to the front, of what is `held` if it is not to go by itself; False when
+        there is nothing."""
         if self._taken is None:
             return False
-        self._waiting.appendleft(self._taken)
+        (self._held if held else self._waiting).appendleft(self._taken)
         self.sent()
         return True
 

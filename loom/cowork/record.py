@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from loom.archive import SessionDetail, Turn, UnknownSession
+from loom.archive.records import TurnKind
 from loom.cowork.prompt import static_instructions
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
@@ -102,6 +103,12 @@ class SessionRecord:
     async def transcript(self, before: int | None, limit: int) -> list[Turn]:
         """The newest `limit` turns before turn `before` (of all if None), ascending."""
         return [] if self.id is None else await self._store.get_turns_before(self.id, before, limit)
+
+    async def prompt_of(self, turn: Turn) -> Turn | None:
+        """The person's message that this turn's exchange began with; None when it began with none (imports)."""
+        [size] = await self._store.get_exchange_sizes(turn.session_id, turn.exchange + 1, 1)
+        first = await self._store.get_turn(turn.session_id, size.first_turn)
+        return first if first is not None and first.role == "user" and first.kind is TurnKind.TEXT else None
 
     async def rename(self, title: str) -> None:
         """Give the session a title."""

@@ -207,7 +207,8 @@ class CoworkSession:
 
     @property
     def unanswered(self) -> Turn | None:
-        """The newest message, if it is stored and nothing came in answer to it; `ask_again` asks for that."""
+        """The newest message or tool result, if it is stored and nothing came in answer to it; `ask_again` asks for
+        that."""
         return None if self.read_only or self.taken else self._exchanges.unanswered
 
     @property
@@ -236,9 +237,9 @@ class CoworkSession:
         await self._opening.read(session_id)
 
     def _lost(self) -> None:
-        """Another loom took the session over: what runs is stopped, what waits is not sent."""
+        """Another loom took the session over: what runs is stopped, what waits is held."""
         self._listener(TakenOver())
-        self.interrupt()
+        self._exchanges.lose()
 
     def _blind(self, error: Exception) -> None:
         """What other looms do with this session could not be looked at, for a reason that nobody thought of."""
@@ -309,7 +310,8 @@ class CoworkSession:
         self._exchanges.send_held()
 
     async def ask_again(self) -> None:
-        """Ask for an answer to the message that got none; it is not stored again. Raises LoomError."""
+        """Ask for an answer to the message or tool result that got none; nothing is stored or run again. Raises
+        LoomError."""
         self._require_writing()
         await self._exchanges.ask_again()
 

@@ -36,7 +36,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("pins", "", "What is pinned: read it, unpin it"),
     Command("memory", "", "What the model noted about this workspace: read, edit, undo"),
     Command("instructions", "", "The project's instructions (AGENTS.md): read them, trust them or not"),
-    Command("retry", "", "Ask again for the answer that a message did not get; it is not sent twice"),
+    Command("retry", "", "Ask for the answer that a message or a result did not get; nothing is sent or run twice"),
     Command("compact", "[focus]", "Summarise the window; the archive keeps every turn"),
     Command("uncompact", "", "Put the window back as before the last summary"),
     Command("clear", "", "Empty the window; the archive keeps every turn"),
@@ -51,6 +51,11 @@ COMMANDS: tuple[Command, ...] = (
 _BY_NAME = {command.name: command for command in COMMANDS}
 
 
+def command_named(name: str) -> Command | None:
+    """The command of that name; None when there is none."""
+    return _BY_NAME.get(name)
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A command line as it was typed."""
@@ -61,7 +66,7 @@ class Call:
     @property
     def command(self) -> Command | None:
         """The command of that name; None when there is none."""
-        return _BY_NAME.get(self.name)
+        return command_named(self.name)
 
 
 def parse(text: str) -> Call | None:

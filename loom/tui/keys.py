@@ -41,7 +41,7 @@ KEYS: tuple[Key, ...] = (
         "ctrl+r",
         "^R",
         "Ask again",
-        "Ask for the answer that a message did not get",
+        "Ask for the answer that a message or a result did not get",
         "chat",
         "command('retry')",
     ),

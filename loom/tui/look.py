@@ -63,8 +63,8 @@ class LoomLook(App[None]):
 
     async def entries(self, screen: Screen[Any]) -> Sequence[Entry]:
         """What the palette offers over this screen: its commands and keys, and the themes."""
-        commands = command_entries(screen) if isinstance(screen, ChatScreen) else []
-        return [*commands, *key_entries(self, screen), *theme_entries(self)]
+        commands = command_entries(self, screen) if isinstance(screen, ChatScreen) else []
+        return [*commands, *key_entries(self, screen, beside_commands=bool(commands)), *theme_entries(self)]
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, CommandPalette):

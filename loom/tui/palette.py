@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 from loom.archive.records import Session
 from loom.text import show_line
-from loom.tui.commands import COMMANDS
+from loom.tui.commands import COMMANDS, command_named
 from loom.tui.keys import KEYS
 from loom.tui.screens.help import key_text
 from loom.tui.themes import THEMES
@@ -69,9 +69,12 @@ def _marked(matcher: Matcher, name: str) -> Content:
     return content
 
 
-def command_entries(screen: Screen[Any]) -> list[Entry]:
+def command_entries(app: App[Any], screen: Screen[Any]) -> list[Entry]:
     """The slash commands, with the key that does the same."""
     keys = {key.action: key.shown.replace("^", "Ctrl+") for key in KEYS if key.action.startswith("command(")}
+    for node, binding, _, _ in screen.active_bindings.values():
+        if node is app and (named := command_named(binding.action)):
+            keys[f"command('{named.name}')"] = key_text(binding)
 
     def entry(name: str, usage: str, does: str) -> Entry:
         action = f"command('{name}')"
@@ -81,13 +84,16 @@ def command_entries(screen: Screen[Any]) -> list[Entry]:
     return [entry(each.name, each.usage, each.help) for each in COMMANDS]
 
 
-def key_entries(app: App[Any], screen: Screen[Any]) -> list[Entry]:
-    """What the keys of the screen, and of what has the keyboard on it, do now; a slash command has its own entry."""
+def key_entries(app: App[Any], screen: Screen[Any], *, beside_commands: bool) -> list[Entry]:
+    """What the keys of the screen, and of what has the keyboard on it, do now. `beside_commands`: the slash commands
+    are offered as well; what the app does by the name of one of them is not said again."""
     entries: dict[str, Entry] = {}
     for node, binding, enabled, tooltip in screen.active_bindings.values():
         told = tooltip or (binding.description if binding.show else "")
         if not told or not enabled or binding.action.startswith("command"):
             # A slash command has an entry of its own; the palette is open.
+            continue
+        if beside_commands and node is app and command_named(binding.action):
             continue
         # What says no more than the name is not said again below it.
         words = [*([told] if told != binding.description else []), key_text(binding)]

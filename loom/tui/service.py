@@ -72,7 +72,7 @@ class ChatService(Protocol):
 
     @property
     def unanswered(self) -> Turn | None:
-        """The newest message, if it is stored and nothing came in answer to it."""
+        """The newest message or tool result, if it is stored and nothing came in answer to it."""
 
     @property
     def pending(self) -> tuple[ApprovalAsked, ...]: ...

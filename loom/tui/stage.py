@@ -101,32 +101,37 @@ class Stage:
             return
         # What ran comes to its end first, and gives back the words that could not be sent.
         await session.close()
+        # Then what waits is all that there is: it stays together, to be sent in its order.
+        all_waited = not self.chat.writing
         match held:
             case Held.READ:
                 await self.open(bench, OpenSession(session.session_id, read_only=True))
             case Held.TAKE_OVER:
-                await self.open(bench, OpenSession(session.session_id), take_over=True)
+                await self.open(bench, OpenSession(session.session_id), take_over=True, all_waited=all_waited)
             case Held.FORK:
-                await self._go_on_in(bench, session, await session.fork_here())
+                await self._go_on_in(bench, session, await session.fork_here(), all_waited=all_waited)
             case _:
                 pass
 
-    async def _go_on_in(self, bench: Workbench, session: CoworkSession, session_id: str) -> None:
+    async def _go_on_in(self, bench: Workbench, session: CoworkSession, session_id: str, *, all_waited: bool) -> None:
         """Open the session of that id with the words that were being written in this one, which is open."""
         chat = self.chat
         words = chat.take_draft()
         try:
             # First in the new place, then away from the old one: an end in between costs nothing.
             await self._drafts.hand_on(session_id, words)
-            await self.open(bench, OpenSession(session_id))
+            await self.open(bench, OpenSession(session_id), all_waited=all_waited)
         except BaseException:
             if self.chat is chat:
-                chat.restore_draft(unpacked(words), session)
+                chat.restore_draft(unpacked(words), session, all_waited=all_waited)
             raise
 
-    async def open(self, bench: Workbench, target: Target, *, take_over: bool = False) -> bool:
+    async def open(
+        self, bench: Workbench, target: Target, *, take_over: bool = False, all_waited: bool = False
+    ) -> bool:
         """Show this session in the place of the one that is open, with `take_over` even if another loom has it; False
-        when the person went back instead. Raises an ArchiveError."""
+        when the person went back instead. `all_waited`: of what was not sent there, nothing was still being written.
+        Raises an ArchiveError."""
         if self.session is not None and self.session.taken:
             # It has nothing to give up later that this one may have got meanwhile.
             await self.session.close()
@@ -155,7 +160,7 @@ class Stage:
             await session.close()
             raise
         self.session = session
-        await self._restore_draft(session, chat)
+        await self._restore_draft(session, chat, all_waited=all_waited)
         if origin := await origin_of(bench.store, session.session):
             chat.say_origin(origin)
         await chat.attach(session, wanted.turn if wanted is not None else None, note=await self._place(session))
@@ -224,6 +229,7 @@ class Stage:
             with suppress(OSError):
                 await self._drafts.hand_on(None, text)
 
-    async def _restore_draft(self, session: CoworkSession, chat: ChatScreen) -> None:
-        chat.restore_draft(await self._drafts.restore(session.session_id, await session.transcript()), session)
+    async def _restore_draft(self, session: CoworkSession, chat: ChatScreen, *, all_waited: bool) -> None:
+        pieces = await self._drafts.restore(session.session_id, await session.transcript())
+        chat.restore_draft(pieces, session, all_waited=all_waited)
         self.draft_changed()

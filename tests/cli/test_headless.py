@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from loom.archive import ConversationStore
+from loom.archive.records import TurnKind
 from tests.support.checkout import make_checkout
 from tests.support.pty_program import environment_for
 from tests.support.signals import hear_signals
@@ -80,6 +81,30 @@ async def test_a_message_without_an_answer_is_told_and_asked_about_again(workspa
         "loom: The newest message has an answer. To have another one, say what it lacks.",
     )
     number = await store.append_turn(session_id, "user", "list .")
+    done = prompt(workspace, "list .", "--resume")
+    assert done.returncode == 0
+    assert f"loom: T{number} has no answer; --retry in place of -p asks for it." in done.stderr
+    await store.close()
+
+
+async def test_a_result_without_an_answer_is_told_and_gone_on_from(workspace: Path) -> None:
+    home = workspace.parent / "home"
+    home.mkdir(mode=0o700)
+    store = await ConversationStore.open(home / "archive.db")
+    session_id = await store.create_session(workspace, "offline", "")
+    await store.append_turn(session_id, "user", "read README.md")
+    call = {"id": "c1", "name": "read_file", "arguments": {"path": "README.md"}}
+    await store.append_turn(session_id, "assistant", None, kind=TurnKind.TOOL_CALL, tool_calls=[call])
+    result = {"kind": TurnKind.TOOL_RESULT, "tool_call_id": "c1", "tool_name": "read_file"}
+    await store.append_turn(session_id, "tool", "words of the file", **result)
+    done = cowork(workspace, "--resume", "--retry")
+    assert done.returncode == 0, done.stderr
+    turns = await store.get_turns(session_id)
+    assert [turn.role for turn in turns] == ["user", "assistant", "tool", "assistant"]
+    assert "words of the file" in done.stdout
+    await store.append_turn(session_id, "user", "list .")
+    await store.append_turn(session_id, "assistant", None, kind=TurnKind.TOOL_CALL, tool_calls=[call])
+    number = await store.append_turn(session_id, "tool", "nothing", **result)
     done = prompt(workspace, "list .", "--resume")
     assert done.returncode == 0
     assert f"loom: T{number} has no answer; --retry in place of -p asks for it." in done.stderr

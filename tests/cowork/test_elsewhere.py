@@ -98,6 +98,23 @@ async def test_what_could_not_be_stored_never_gets_behind_what_the_other_wrote(
     assert "Too late " not in [turn.content for turn in await again.session.transcript()]
 
 
+async def test_a_message_that_is_refused_is_held_before_those_that_waited_behind_it(
+    start: Start, bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elsewhere, "LOOK_SECONDS", 3_600.0)  # the refusal alone tells of it
+    talk = await start()
+    await talk.say("list .")
+    lost = talk.session.session_id
+    assert lost is not None
+    other = await other_loom(bench)
+    await other.acquire_lease(lost, take_over=True)
+    talk.session.submit("first")
+    talk.session.submit("second")
+    assert (await talk.heard.ended()).outcome is Outcome.FAILED
+    assert (talk.session.waiting, talk.session.held, talk.session.sending) == (("first", "second"), 2, "")
+    await other.close()
+
+
 async def test_what_goes_along_with_a_fork_is_not_left_for_the_session_that_was_lost(
     bench: Workbench, start: Start
 ) -> None:

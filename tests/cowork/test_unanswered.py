@@ -1,17 +1,20 @@
-"""A message that is stored and got no answer: it is known, and asked about again without being stored twice."""
+"""A message, or a tool's result, that is stored and got no answer: it is known, and asked about again without being
+stored twice."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from loom.archive.records import TurnKind
-from loom.cowork.events import ExchangeEnded, Outcome, TextDelta, TurnStored
+from loom.archive.records import TurnKind, TurnStatus
+from loom.cowork.events import ApprovalAsked, Decision, ExchangeEnded, Outcome, TextDelta, TurnStored
 from loom.cowork.session import CoworkSession
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from tests.cowork.conftest import Start, Talk, chat
 from tests.support.listening import Listening
-from tests.support.provider import Failure, Gate, Reply, ScriptedProvider, Text
+from tests.support.provider import Call, Failure, Gate, Reply, ScriptedProvider, Text
 
 WORDS = "What is the capital of France?"
 
@@ -135,3 +138,72 @@ async def test_nobody_asks_in_a_session_that_is_only_read(bench: Workbench, prov
             await session.ask_again()
     finally:
         await session.close()
+
+
+async def left_after_results(bench: Workbench, *outputs: str, **last: object) -> str:
+    """A session as a loom leaves it that is killed when so many calls have their results and the model was not asked
+    again; `last` goes with the newest result."""
+    session_id = await left(bench, WORDS)
+    append = bench.store.append_turn
+    for number, output in enumerate(outputs):
+        call = {"id": f"c{number}", "name": "read_file", "arguments": {"path": f"{number}.md"}}
+        await append(session_id, "assistant", None, kind=TurnKind.TOOL_CALL, tool_calls=[call])
+        more = last if number == len(outputs) - 1 else {}
+        result = {"kind": TurnKind.TOOL_RESULT, "tool_call_id": f"c{number}", "tool_name": "read_file", **more}
+        await append(session_id, "tool", output, **result)  # type: ignore[arg-type]
+    return session_id
+
+
+async def test_a_result_that_the_model_was_not_asked_about_is_gone_on_from(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
+    provider.add(Failure(500, "down"), Reply(Text("Paris.")), Reply(Text("Rome.")))
+    outputs = [f"page {number}" for number in range(15)]  # the message is further back than is looked at first
+    talk = await start(resume=await left_after_results(bench, *outputs), choice=chat())
+    stored = await talk.session.transcript()
+    assert waits(talk) == stored[-1].turn_number == 31
+    await talk.session.ask_again()
+    assert (await talk.heard.ended()).outcome is Outcome.FAILED
+    assert waits(talk) == 31
+    await talk.session.ask_again()
+    assert (await talk.heard.ended()).outcome is Outcome.COMPLETE
+    asked = provider.requests[-1].messages
+    assert [message["content"] for message in asked if message["role"] == "tool"] == outputs
+    assert asked[-1]["content"] == "page 14"
+    assert times_sent(provider, WORDS) == 1
+    now = await talk.session.transcript()
+    assert now[:-1] == stored
+    assert (now[-1].content, now[-1].exchange, waits(talk)) == ("Paris.", 1, 0)
+    await talk.say("And of Italy?")
+    assert [m["content"] for m in provider.requests[-1].messages if m["role"] == "assistant"][-1] == "Paris."
+
+
+async def test_a_provider_that_fails_behind_a_result_can_be_asked_again(
+    start: Start, workspace: Path, provider: ScriptedProvider
+) -> None:
+    made = Call("shell_execute", {"command": "echo once >> made.txt"})
+    provider.add(Reply(made), Failure(500, "down"), Reply(Text("Done.")))
+    talk = await start(choice=chat())
+    talk.session.submit("make it")
+    asked = await talk.heard.until(ApprovalAsked)
+    talk.session.answer(asked.call_id, Decision(allowed=True))
+    assert (await talk.heard.ended()).outcome is Outcome.FAILED
+    assert waits(talk) == 3
+    await talk.session.ask_again()
+    assert (await talk.heard.ended()).outcome is Outcome.COMPLETE
+    assert [turn.role for turn in await talk.session.transcript()] == ["user", "assistant", "tool", "assistant"]
+    assert (workspace / "made.txt").read_text() == "once\n"
+    assert times_sent(provider, "make it") == 1
+
+
+async def test_a_call_that_was_stopped_is_left_to_the_person(start: Start, bench: Workbench) -> None:
+    session_id = await left_after_results(bench, "one", "Interrupted.", status=TurnStatus.INTERRUPTED)
+    assert waits(await start(resume=session_id)) == 0
+
+
+async def test_results_of_an_exchange_without_a_message_wait_for_nobody(start: Start, bench: Workbench) -> None:
+    session_id = await left(bench)
+    await bench.store.append_turn(
+        session_id, "tool", "text", kind=TurnKind.TOOL_RESULT, tool_call_id="c", tool_name="read_file"
+    )
+    assert waits(await start(resume=session_id)) == 0

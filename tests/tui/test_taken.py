@@ -125,7 +125,7 @@ async def test_what_runs_is_stopped_and_what_waits_is_the_persons_again(location
             await told(one)
             await one.until(lambda: not one.chat.query(Approval))
             assert not (workspace / "made.txt").exists()
-            assert one.chat.draft == "and then this" and not one.chat.query_one(QueuedMessages).display
+            assert one.chat.waiting == ("and then this",) and one.chat.query_one(Composer).text == ""
             await other.talk(MORE)
             # Sending asks what is to be done, and costs no word.
             await one.pilot.press("enter")
@@ -140,6 +140,58 @@ async def test_what_runs_is_stopped_and_what_waits_is_the_persons_again(location
             assert service is not None
             results = [turn.status for turn in await service.transcript() if turn.role == "tool"]
             assert results[-1] is TurnStatus.INTERRUPTED
+
+
+async def queue_behind_a_question(seat: Seat, *texts: str) -> None:
+    await begin(seat)
+    await seat.say("run touch made.txt")
+    await seat.until(lambda: seat.chat.query(Approval))
+    for at, text in enumerate(texts, 1):
+        # The question has the keys whenever nothing is being written.
+        seat.chat.query_one(Composer).focus()
+        await seat.say(text)
+        await seat.until(lambda at=at: len(seat.chat.waiting) == at)  # type: ignore[misc]
+
+
+async def test_messages_that_wait_stay_apart_and_go_in_their_order_in_a_fork(
+    locations: Locations, workspace: Path
+) -> None:
+    async with seated(locations, workspace) as one:
+        await queue_behind_a_question(one, MORE, "!echo hello", "find def")
+        async with seated(locations, workspace, resume="0") as other:
+            await take_over(other)
+            await told(one)
+            waited = (MORE, "!echo hello", "find def")
+            await one.until(lambda: one.chat.service is not None and one.chat.service.held == 3)
+            assert one.chat.waiting == waited
+            await one.until(lambda: "^T" in str(one.chat.query_one(QueuedMessages).content))
+            await decide(one, "f")
+            await one.until(lambda: one.chat.service is not None and not one.chat.service.taken)
+            await one.ready()
+            assert one.chat.waiting == waited and one.chat.query_one(Composer).text == ""
+            await one.pilot.press("enter")
+            await one.until(lambda: said(one)[2:] == [MORE, "find def"] and not one.chat.waiting)
+            await one.idle()
+            assert said(other) == [WORDS, "run touch made.txt"]
+
+
+async def test_messages_that_wait_go_on_where_the_session_is_taken_back(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as one:
+        await queue_behind_a_question(one, MORE, "find def")
+        async with seated(locations, workspace, resume="0") as other:
+            await take_over(other)
+            await told(one)
+            await one.until(lambda: one.chat.service is not None and one.chat.service.held == 2)
+            one.chat.query_one(Composer).put("half a thought")
+            await decide(one, "t")
+            await one.until(lambda: one.chat.service is not None and not one.chat.service.taken)
+            await one.ready()
+            assert one.chat.waiting == (MORE, "find def")
+            assert one.chat.query_one(Composer).text == "half a thought"
+            one.chat.query_one(Composer).put("")
+            await one.pilot.press("enter")
+            await one.until(lambda: said(one)[2:] == [MORE, "find def"] and not one.chat.waiting)
+            await one.idle()
 
 
 async def test_a_message_that_is_refused_stays_to_be_sent(locations: Locations, workspace: Path) -> None:

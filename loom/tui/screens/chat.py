@@ -155,10 +155,10 @@ class ChatScreen(PagedScreen):
         self.query_one(Composer).put("")
         return words
 
-    def restore_draft(self, pieces: Sequence[str], service: ChatService) -> None:
-        """Put back what was not sent when this conversation was left: the newest in front of what is written already,
-        what waited before it into the queue of `service`, held."""
-        *waited, newest = pieces or [""]
+    def restore_draft(self, pieces: Sequence[str], service: ChatService, *, all_waited: bool = False) -> None:
+        """Put back what was not sent when this conversation was left: the newest, unless `all_waited`, in front of what
+        is written already, what waited before it into the queue of `service`, held."""
+        *waited, newest = [*pieces, ""] if all_waited else pieces or [""]
         if service.read_only:
             newest = joined(*waited, newest)
         else:
@@ -266,7 +266,9 @@ class ChatScreen(PagedScreen):
 
     @on(Composer.SendHeld)
     def _send_held(self) -> None:
-        if self.service is not None:
+        if self.service is not None and self.service.taken and self.service.held:
+            self.post_message(self.TakenAnswer())
+        elif self.service is not None:
             self.service.send_held()
 
     @on(Composer.Scrolled)
@@ -392,6 +394,7 @@ class ChatScreen(PagedScreen):
         self.stand(Notice.UNSAVED, "")
         try:
             await self.conversation().retry_save()
+            await self.show_unanswered()
         except LoomError as error:
             self.query_one(NoticeBar).show_notice(
                 Notice.UNSAVED, f"{show_line(str(error), 400)}\nCtrl+R writes it again."

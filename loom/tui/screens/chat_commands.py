@@ -10,7 +10,6 @@ from textual.message import Message
 
 from loom.archive.records import TurnKind
 from loom.context.usage import short_tokens
-from loom.cowork.typed import joined
 from loom.errors import LoomError, Stopped
 from loom.text import plural, show_line
 from loom.tui.commands import Call
@@ -64,11 +63,6 @@ class CommandedScreen(FramedScreen):
         """Stop the exchange. What waited for its end is not sent behind the person's back: it is held."""
         if self.service is not None:
             self.service.interrupt()
-
-    def take_waiting_back(self) -> None:
-        """Put what waits into the composer, in front of what is being written."""
-        if waiting := self._take_waiting():
-            self.query_one(Composer).give_back(joined(*waiting))
 
     def _take_waiting(self) -> tuple[str, ...]:
         """What waited until now."""

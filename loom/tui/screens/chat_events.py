@@ -86,7 +86,7 @@ class EventDrawing:
                 screen.stand(Notice.UNSAVED, f"{words}\nThe text is kept. Ctrl+R writes it again.")
             case ev.TakenOver():
                 screen.stand(Notice.TAKEN, TAKEN_WORDS)
-                screen.take_waiting_back()
+                screen.show_queue()
                 screen.show_info()
 
     def _welcome_says(self, text: str) -> bool:
@@ -101,12 +101,11 @@ class EventDrawing:
         screen.query_one(StatusLine).stop()
         transcript = screen.query_one(Transcript)
         await transcript.end_exchange(complete=event.outcome is ev.Outcome.COMPLETE)
-        if screen.service is not None and screen.service.taken:
-            # It is said already, above the composer. A message that was being sent is the person's again.
-            screen.take_waiting_back()
-        elif event.outcome is ev.Outcome.FAILED and event.error:
+        # That another loom has it is said already, above the composer.
+        taken = screen.service is not None and screen.service.taken
+        if event.outcome is ev.Outcome.FAILED and event.error and not taken:
             await transcript.add_line(ErrorBlock(event.error))
-        elif event.outcome is ev.Outcome.INTERRUPTED and not transcript.shows_interruption:
+        elif event.outcome is ev.Outcome.INTERRUPTED and not taken and not transcript.shows_interruption:
             await transcript.add_line(ReceiptLine("Interrupted. What had arrived is kept."))
         await screen.show_unanswered()
         screen.show_info()

@@ -120,7 +120,8 @@ class FramedScreen(EndsItsWork, Screen[None]):
         waiting = self.waiting
         held = self.service.held if self.service is not None else 0
         asked = self.query_one(ApprovalPlace).question is not None
-        self.query_one(QueuedMessages).show_waiting(waiting, held=held, asked=asked)
+        taken = self.service is not None and self.service.taken
+        self.query_one(QueuedMessages).show_waiting(waiting, held=held, asked=asked, taken=taken)
         self.query_one(Composer).may_take_back = bool(waiting)
 
     def on_resize(self, event: Resize) -> None:

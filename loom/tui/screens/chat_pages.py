@@ -72,10 +72,10 @@ class PagedScreen(CommandedScreen):
         await self.show_unanswered()
 
     async def show_unanswered(self) -> None:
-        """Say of the newest message that it has no answer, behind it, as long as that is so."""
+        """Say of the newest message or result that it has no answer, behind it, as long as that is so."""
         transcript = self.query_one(Transcript)
         turn = self.service.unanswered if self.service is not None and not transcript.newer_dropped else None
-        await transcript.show_unanswered(turn.turn_number if turn is not None else 0)
+        await transcript.show_unanswered(turn)
 
     async def add_note(self, text: str) -> None:
         """A quiet fact, behind the newest turn; said in passing when that is not drawn."""

@@ -42,10 +42,16 @@ class ReceiptLine(Static):
 
 
 class UnansweredLine(ReceiptLine):
-    """The newest message has no answer, and how to get one."""
+    """The newest message, or the newest result of a tool, has no answer, and how to get one."""
 
-    def __init__(self, turn: int) -> None:
-        super().__init__(f"{turn_label(turn)} has no answer. Ctrl+R asks for it; the message is not sent twice.")
+    def __init__(self, turn: int, *, result: bool = False) -> None:
+        """`result`: the turn is what a tool gave."""
+        label = turn_label(turn)
+        if result:
+            words = f"The model did not go on after {label}. Ctrl+R lets it; what ran is not run again."
+        else:
+            words = f"{label} has no answer. Ctrl+R asks for it; the message is not sent twice."
+        super().__init__(words)
 
 
 class ErrorBlock(Static):

@@ -17,6 +17,7 @@ _KEYS = {
     (True, True): "Held: ^L, then Enter, sends them; ^L, then Up, takes the last one back",
 }
 """What to press, by whether any is held and whether a question has the keys."""
+_TAKEN_KEYS = "Held: they go where you go on (^T), Up takes the last one back"
 
 
 class QueuedMessages(Static):
@@ -35,9 +36,11 @@ class QueuedMessages(Static):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, markup=False)
 
-    def show_waiting(self, waiting: tuple[str, ...], *, held: int = 0, asked: bool = False) -> None:
+    def show_waiting(
+        self, waiting: tuple[str, ...], *, held: int = 0, asked: bool = False, taken: bool = False
+    ) -> None:
         """Draw them, oldest first; none takes the list away. The first `held` of them do not go by themselves. `asked`:
-        a question has the keys."""
+        a question has the keys; `taken`: another loom has the session."""
         lines = [
             Content.assemble(("‖ " if at < held else "↳ ", "$text-warning"), show_line(text, 160))
             for at, text in enumerate(waiting[:MOST_ROWS])
@@ -45,6 +48,7 @@ class QueuedMessages(Static):
         if len(waiting) > MOST_ROWS:
             lines.append(Content(f"  and {len(waiting) - MOST_ROWS} more"))
         if lines:
-            lines.append(Content.styled(f"  {_KEYS[bool(held), asked]}", "dim"))
+            keys = _TAKEN_KEYS if taken else _KEYS[bool(held), asked]
+            lines.append(Content.styled(f"  {keys}", "dim"))
         self.update(Content("\n").join(lines))
         self.display = bool(waiting)

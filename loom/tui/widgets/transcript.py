@@ -334,11 +334,11 @@ class Transcript(VerticalScroll):
         else:
             await self._mount([line])
 
-    async def show_unanswered(self, turn: int) -> None:
-        """Say behind everything else that this message has no answer; 0 takes the line away."""
+    async def show_unanswered(self, turn: Turn | None) -> None:
+        """Say behind everything else that this turn has no answer; None takes the line away."""
         await self.remove_children(UnansweredLine)
-        if turn:
-            await self._mount([UnansweredLine(turn)])
+        if turn is not None:
+            await self._mount([UnansweredLine(turn.turn_number, result=turn.role == "tool")])
 
     @property
     def shows_interruption(self) -> bool:
