@@ -106,8 +106,8 @@ class SessionRecord:
 
     async def prompt_of(self, turn: Turn) -> Turn | None:
         """The person's message that this turn's exchange began with; None when it began with none (imports)."""
-        [size] = await self._store.get_exchange_sizes(turn.session_id, turn.exchange + 1, 1)
-        first = await self._store.get_turn(turn.session_id, size.first_turn)
+        sizes = await self._store.get_exchange_sizes(turn.session_id, turn.exchange + 1, 1)
+        first = await self._store.get_turn(turn.session_id, sizes[0].first_turn) if sizes else None
         return first if first is not None and first.role == "user" and first.kind is TurnKind.TEXT else None
 
     async def rename(self, title: str) -> None:
