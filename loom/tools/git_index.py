@@ -13,6 +13,9 @@ from pathlib import Path
 
 from loom.tools.offloop import in_thread
 
+LARGEST = 256 * 1024 * 1024
+"""Bytes of an index that is copied: that of two million files."""
+
 
 @contextlib.asynccontextmanager
 async def copy_of_index(index: Path) -> AsyncIterator[Path | None]:
@@ -21,8 +24,15 @@ async def copy_of_index(index: Path) -> AsyncIterator[Path | None]:
     with contextlib.ExitStack() as stack:
         try:
             copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="loom-git-"))) / "index"
-            # With its time: by that git knows which files changed in the second in which the index was written.
-            await in_thread(lambda: shutil.copy2(index, copy))
-        except (OSError, shutil.SpecialFileError):
-            copy = None
-        yield copy
+            made = await in_thread(lambda: _copied(index, copy))
+        except OSError:
+            made = False
+        yield copy if made else None
+
+
+def _copied(index: Path, copy: Path) -> bool:
+    if not index.is_file() or index.stat().st_size > LARGEST:
+        return False
+    # With its time: by that git knows which files changed in the second in which the index was written.
+    shutil.copy2(index, copy)
+    return True

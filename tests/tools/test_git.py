@@ -89,6 +89,9 @@ async def test_a_diff_with_a_split_index_writes_nothing_either(git_tools: Toolbo
 async def test_git_says_itself_what_is_wrong_with_an_index(git_tools: Toolbox, checkout: Path) -> None:
     (checkout / ".git/index").unlink()
     assert (await run(git_tools, "diff", "--name-only")).content == "(no output)"
+    (checkout / ".git/index").symlink_to("/dev/null")
+    assert (await run(git_tools, "diff", "--name-only")).facts["exit_code"] is not None
+    (checkout / ".git/index").unlink()
     (checkout / ".git/index").mkdir()
     assert "fatal" in (await run(git_tools, "diff", "--name-only")).content
 
