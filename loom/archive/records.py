@@ -259,6 +259,8 @@ class SearchHit(Row):
     """Matches inside `snippet`: (start, end) character offsets, ascending, not overlapping."""
     also_in: tuple[str, ...] = ()
     """References of other sessions that were searched and have the very same turn, because one was forked."""
+    by_meaning: bool = False
+    """Found because it is near in meaning to what was asked, not by its words."""
 
     @property
     def is_pin(self) -> bool:

@@ -91,7 +91,7 @@ def _as_text(hit: SearchHit, columns: int | None, *, mark_related: bool) -> str:
     """A line that says where, and the snippet below it: wrapped where a person looks at it, as it is in a pipe."""
     who = f"tool:{hit.tool_name}" if hit.tool_name else "pin" if hit.is_pin else hit.role
     also = f", also in {named_references(hit.also_in)}" if hit.also_in else ""
-    related = ", related" if mark_related and not hit.highlights else ""
+    related = ", near in meaning" if hit.by_meaning else ", related" if mark_related and not hit.highlights else ""
     where = f"{hit.session_reference} T{hit.turn_number} {show_line(who, 60)}"
     head = f"{where} {local_time(hit.created_at)}{related}{also}"
     lines = show(hit.snippet).expandtabs(4).splitlines()

@@ -168,6 +168,8 @@ class Recall:
         if not hits:
             return await self._nothing_found(query, scope, page, notes)
         turns = await self._around(hits, await self._source.revisions(hits, query, scope))
+        if all(hit.by_meaning for hit in hits):
+            notes.insert(0, "No turn has these words; what follows is only near in meaning.")
         notes.insert(0, f"{len(hits)} match{'' if len(hits) == 1 else 'es'} in {_PLACES[scope]}, best first.")
         return await self._answer(turns, notes, {"matches": len(hits)})
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from loom.archive.search.marks import facets_of, marks_of, one_term, time_facets, tool_marks
+from loom.archive.search.marks import facets_of, is_said, marks_of, one_term, time_facets, tool_marks
+from loom.archive.search.meaning import sketch_of
 from loom.archive.search.words import Terms, terms_of
 
 RECALL_TOOL = "conversation_recall"
@@ -82,6 +83,8 @@ class Entry:
     marks: int
     terms: Terms
     facets: frozenset[str]
+    sketch: bytes | None
+    """What it means, of words of the person's or the model's: see `meaning.sketch_of`."""
 
 
 def place_of(key: int, turn_number: int) -> int:
@@ -104,13 +107,15 @@ def entry_of(row: TurnRow, key: int) -> Entry | None:
         return None
     named = f"{text}\n{row.tool_name}" if row.tool_name else text
     tools = row.tools
+    marks = marks_of(row.role, row.kind, text)
     return Entry(
         place=place_of(key, row.turn_number),
         at=seconds(row.created_at),
         characters=len(text),
-        marks=marks_of(row.role, row.kind, text) | tool_marks(tools),
+        marks=marks | tool_marks(tools),
         terms=terms_of(named),
         facets=facets_of(row.role, tools, text) | time_facets(seconds(row.created_at)),
+        sketch=sketch_of(text) if is_said(marks) else None,
     )
 
 

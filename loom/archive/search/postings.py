@@ -56,6 +56,7 @@ _TERM = (
 )
 """As one text: handed over one by one, rows cost three times as much."""
 _MARKS = "SELECT place, at, characters, marks FROM search_marks WHERE place IN (SELECT value FROM json_each(?))"
+_SKETCHES = "SELECT place, sketch FROM search_sketches WHERE place BETWEEN ? AND ?"
 _NEWEST = "SELECT place, at, characters, marks FROM search_marks WHERE place >= ? AND place <= ? ORDER BY place DESC"
 
 
@@ -231,6 +232,15 @@ class Postings:
         rows = chain.from_iterable(self._connection.execute(_NEWEST, ends) for ends in scope.stretches)
         found.update((row[0], Mark(*row[1:])) for row in islice(rows, limit))
         return found
+
+    def sketches(self) -> Iterator[tuple[int, bytes]]:
+        """What the words of the person and of the model mean, by place: see `meaning.sketch_of`."""
+        for place, entry in self._tail.entries.items():
+            if entry.sketch is not None:
+                yield place, entry.sketch
+        if self._scope.indexed:
+            for ends in self._scope.stretches:
+                yield from self._connection.execute(_SKETCHES, ends)
 
     def names_with(self, *fragments: str) -> list[str]:
         """See `Names.having`; whatever the scope."""
