@@ -59,10 +59,10 @@ def run(parsed: argparse.Namespace) -> int:
             f"loom: {page.waiting_turns:,} older turns were not searched: they wait for the full-text index. It is made"
             " while loom runs; `loom check --reindex` makes it now."
         )
-    if not page.hits:
-        say(f"loom: nothing found in {plural(page.searched_turns, 'turn')}{_hints(page, near, is_wide=is_wide)}")
-        return EXIT_NOTHING_FOUND
-    return 0
+    if not page.has_words:
+        nothing = "nothing has these words" if page.hits else "nothing found"
+        say(f"loom: {nothing} in {plural(page.searched_turns, 'turn')}{_hints(page, near, is_wide=is_wide)}")
+    return 0 if page.hits else EXIT_NOTHING_FOUND
 
 
 def _hints(page: SearchPage, near: Sequence[str], *, is_wide: bool) -> str:
@@ -82,7 +82,7 @@ async def _search(
     async with opened(locations.archive) as store:
         session_id = None if parsed.session is None else (await store.resolve_reference(parsed.session, here)).id
         page = await store.search(query, session_id=session_id, workspace=workspace, limit=parsed.limit)
-        if page.hits or page.obstacles:
+        if page.has_words or page.obstacles:
             return page, ()
         return page, await store.nearest_words(query, session_id=session_id, workspace=workspace)
 

@@ -77,22 +77,66 @@ async def test_words_in_a_field_quotations_and_names_mean_themselves(
     assert not any(hit.by_meaning for hit in await store.search_turns(session, query))
 
 
-async def test_filters_and_excluded_words_hold(store: ConversationStore, session: str) -> None:
-    await tell(store, session, SAID, *OTHERS)
+@pytest.mark.parametrize("indexed", [False, True])
+async def test_filters_hold_however_many_others_are_nearer(
+    store: ConversationStore, session: str, indexed: bool
+) -> None:
+    await tell(store, session, *[f"{SAID} Or maybe version {number}." for number in range(3, 60)])
     await tell(store, session, "We publish the new version on Friday then.", role="assistant")
-    by_assistant = await store.search_turns(session, f"role:assistant {ASKED}")
-    assert contents(by_assistant) == ["We publish the new version on Friday then."]
-    assert SAID not in contents(await store.search_turns(session, f"{ASKED} -ship"))
+    if indexed:
+        reindex(store.path)
+    (hit,) = await store.search_turns(session, f"role:assistant {ASKED}")
+    assert (hit.role, hit.by_meaning) == ("assistant", True)
+
+
+async def test_an_excluded_word_neither_comes_nor_draws_its_like(store: ConversationStore, session: str) -> None:
+    await tell(store, session, *[f"We ship box {number} by sea." for number in range(60)], "Version two on Friday.")
+    hits = await store.search_turns(session, f"{ASKED} -ship")
+    assert contents(hits)[:1] == ["Version two on Friday."]
+    assert not any("ship" in hit.content for hit in hits)
+
+
+async def test_a_file_that_must_be_mentioned_is(store: ConversationStore, session: str) -> None:
+    await tell(store, session, SAID, "Version two of notes/plan.md is ready on Friday.")
+    assert contents(await store.search_turns(session, f"file:notes/plan.md {ASKED}")) == [
+        "Version two of notes/plan.md is ready on Friday."
+    ]
 
 
 async def test_only_what_somebody_said_is_found_by_its_meaning(store: ConversationStore, session: str) -> None:
-    turns = [
-        NewTurn(role="tool", content=SAID, kind=TurnKind.TOOL_RESULT, tool_name="read_file", tool_call_id="c"),
-        NewTurn(role="assistant", content=SAID, kind=TurnKind.THINKING),
-        *[NewTurn(role="user", content=text) for text in OTHERS],
-    ]
-    await store.append_turns(session, turns)
-    assert SAID not in contents(await store.search_turns(session, ASKED))
+    await store.append_turns(
+        session,
+        [
+            NewTurn(role="tool", content=SAID, kind=TurnKind.TOOL_RESULT, tool_name="read_file", tool_call_id="c"),
+            NewTurn(role="assistant", content=SAID, kind=TurnKind.THINKING),
+        ],
+    )
+    assert await store.search_turns(session, ASKED) == []
+    await tell(store, session, SAID)
+    assert [hit.turn_number for hit in await store.search_turns(session, ASKED)] == [3]
+
+
+async def test_what_words_have_found_already_is_not_said_to_be_found_by_meaning(
+    store: ConversationStore, session: str
+) -> None:
+    await tell(store, session, *OTHERS, "We release version two on Friday, and it is a release to celebrate.")
+    hits = await store.search_turns(session, ASKED)
+    assert len(hits) == len(OTHERS) + 1
+    assert not any(hit.by_meaning for hit in hits)
+
+
+async def test_who_is_asked_about_comes_before_who_is_not(store: ConversationStore, session: str) -> None:
+    await tell(store, session, "Let's ship version two on Monday.")
+    await tell(store, session, SAID, role="assistant")
+    hits = await store.search_turns(session, "when did you say that we release?")
+    assert [hit.role for hit in hits] == ["assistant", "user"]
+
+
+async def test_what_keeps_a_filter_from_finding_words_is_still_said(store: ConversationStore, session: str) -> None:
+    await tell(store, session, "The index takes two gigabytes of room.", *OTHERS)
+    page = await store.search("how much is the index? -index", session_id=session)
+    assert not page.has_words
+    assert page.obstacles
 
 
 async def test_what_forks_have_in_common_is_found_once(store: ConversationStore, session: str) -> None:
@@ -130,18 +174,16 @@ def test_the_nearest_comes_first_and_a_reaction_after_it() -> None:
 @given(st.text(), st.lists(st.text(max_size=60), max_size=20), st.integers(0, 30))
 def test_any_text_has_a_sketch_or_none(asked: str, texts: list[str], most: int) -> None:
     sketch = Meaning(asked, (), SENTENCES).sketch
-    sketches = [(place, made) for place, text in enumerate(texts) if (made := sketch_of(text)) is not None]
+    sketches = [(place, made) for place, text in enumerate(texts) if (made := sketch_of(text))]
     assert all(len(made) == SENTENCES.dimensions // 8 for _, made in sketches)
-    if sketch is not None:
+    if sketch:
         found = nearest(sketch, sketches, most)
         assert len(found) == min(most, len(sketches)) == len(set(found))
 
 
 def test_the_sketch_of_a_text_is_nearest_to_its_own() -> None:
     texts = [SAID, *OTHERS]
-    sketches = [(place, sketch) for place, text in enumerate(texts) if (sketch := sketch_of(text)) is not None]
+    sketches = [(place, sketch_of(text)) for place, text in enumerate(texts)]
     for place, text in enumerate(texts):
-        asked = Meaning(text, (), SENTENCES).sketch
-        assert asked is not None
-        assert nearest(asked, sketches, 1) == [place]
-    assert sketch_of("the and of") is None
+        assert nearest(Meaning(text, (), SENTENCES).sketch, sketches, 1) == [place]
+    assert sketch_of("the and of") == b""

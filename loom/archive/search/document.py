@@ -84,7 +84,8 @@ class Entry:
     terms: Terms
     facets: frozenset[str]
     sketch: bytes | None
-    """What it means, of words of the person's or the model's: see `meaning.sketch_of`."""
+    """What it means, if it is the person's or the model's words (and the calls of the same turn): see
+    `meaning.sketch_of`."""
 
 
 def place_of(key: int, turn_number: int) -> int:
@@ -100,8 +101,9 @@ def turn_of(place: int) -> int:
     return place & _SECOND
 
 
-def entry_of(row: TurnRow, key: int) -> Entry | None:
-    """What the index keeps of a turn, None if it has no text."""
+def entry_of(row: TurnRow, key: int, *, sketched: bool = True) -> Entry | None:
+    """What the index keeps of a turn, None if it has no text; without its meaning, which takes a quarter of the time,
+    unless it is to be `sketched`."""
     text = row.text
     if not text:
         return None
@@ -115,7 +117,7 @@ def entry_of(row: TurnRow, key: int) -> Entry | None:
         marks=marks | tool_marks(tools),
         terms=terms_of(named),
         facets=facets_of(row.role, tools, text) | time_facets(seconds(row.created_at)),
-        sketch=sketch_of(text) if is_said(marks) else None,
+        sketch=sketch_of(text) if sketched and is_said(marks) else None,
     )
 
 

@@ -13,13 +13,13 @@ from itertools import islice
 from loom.archive.forgiving import forgiving
 from loom.archive.migrations import statements
 from loom.archive.search.document import COLUMNS, FINDABLE, PART_MARK, Entry, TurnRow, entry_of, place_of
-from loom.archive.search.marks import ROLES, role_facet
+from loom.archive.search.marks import ROLES, SAID, role_facet
 from loom.archive.search.words import without_lines
 from loom.archive.transactions import transaction
 
 VERSION = 10
-"""Raised whenever words.py, stems.py, marks.py, document.py or meaning.py give something else: the index is then made
-anew."""
+"""Raised whenever words.py, stems.py, marks.py, document.py, meaning.py, vectors.py or the vectors themselves give
+something else: the index is then made anew."""
 
 BATCH_TURNS = 32
 BATCH_CHARACTERS = 50_000
@@ -143,6 +143,8 @@ def is_sound(connection: sqlite3.Connection) -> bool:
         for table in ("search_terms", "search_name_pieces"):
             connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")  # noqa: S608
         (marked,) = connection.execute("SELECT count(*) FROM search_marks").fetchone()
+        (said,) = connection.execute(f"SELECT count(*) FROM search_marks WHERE marks & {SAID}").fetchone()  # noqa: S608
+        (sketched,) = connection.execute("SELECT count(*) FROM search_sketches").fetchone()
         (counted,) = connection.execute("SELECT coalesce(sum(turns), 0) FROM search_sessions").fetchone()
         roles = " OR ".join(f'"{role_facet(role)}"' for role in ROLES)
         (held,) = connection.execute(
@@ -150,7 +152,7 @@ def is_sound(connection: sqlite3.Connection) -> bool:
         ).fetchone()
     except sqlite3.DatabaseError:
         return False
-    return bool(marked == counted == held)
+    return bool(marked == counted == held and said == sketched)
 
 
 def index_batch(connection: sqlite3.Connection) -> bool:
@@ -275,7 +277,7 @@ def forget(connection: sqlite3.Connection, session_id: str) -> None:
         (session_id, end),
     )
     for values in turns.fetchall():
-        entry = entry_of(TurnRow(*values), key)
+        entry = entry_of(TurnRow(*values), key, sketched=False)
         if entry is None:
             continue
         connection.execute(

@@ -21,7 +21,7 @@ from loom.archive.search.neighbours import REACH, Neighbours, beside, interrupte
 from loom.archive.search.obstacles import obstacles
 from loom.archive.search.pool import pool_of
 from loom.archive.search.postings import Postings
-from loom.archive.search.query import Query, parse
+from loom.archive.search.query import Query, parse, without_excluded
 from loom.archive.search.ranking import FIRST_BY_WORDS, SPREADING, Reading, is_allowed, meant, rank, reread
 from loom.archive.search.request import Request
 from loom.archive.search.scope import Scope
@@ -41,10 +41,9 @@ MAX_RULES = 200
 MOST_REREAD = 60
 """The best turns found by a question, whose texts are read: hardly one behind them comes among the first ten."""
 MAX_MEANT_SCOPE = 20_000
-"""Turns in scope up to which it is looked what all that was said means: 10 to 15 ms for so many."""
-MOST_LIKE, MOST_LIKE_FILTERED = 32, 512
-"""The turns whose sketches are likest to the question's, of which those that pass the filters, at most MOST_LIKE, are
-read: the nearest one is nearly always among them."""
+"""Turns in scope up to which it is looked what all that was said means."""
+MOST_LIKE = 32
+"""The turns whose sketches are likest to the question's are read: the nearest one is nearly always among them."""
 MAX_READ = 4_000_000
 """Characters that are read to see whether a passage stands in them."""
 MAX_REREAD = 200
@@ -71,7 +70,7 @@ def search(
     cache = cache or TailCache()
     try:
         page = _search(connection, request, check, cache, use_index, whole)
-        if not page.hits and request.limit > 0:
+        if not page.has_words and request.limit > 0:
             page = replace(page, obstacles=_obstacles(connection, request, check, cache, use_index))
     finally:
         if connection.in_transaction:
@@ -190,13 +189,19 @@ def _with_meant(
     reader: _Reader,
 ) -> _Ranked:
     """With the turns nearest in meaning of all that was said."""
-    meaning = Meaning(query.text, cues.names, SENTENCES)
-    if meaning.sketch is None:
+    meaning = Meaning(without_excluded(query.text), cues.names, SENTENCES)
+    if not meaning.sketch:
         return _Ranked(ranked)
-    likest = nearest(meaning.sketch, postings.sketches(), MOST_LIKE if filtered.is_open else MOST_LIKE_FILTERED)
+    sketches = postings.sketches(None if filtered.is_open else filtered.passes)
+    allowed = ((place, sketch) for place, sketch in sketches if is_allowed(place, evidence))
+    likest = nearest(meaning.sketch, allowed, MOST_LIKE)
+    reader.check()
     marks = postings.marks(likest)
-    passing = [p for p in likest if p in marks and is_allowed(p, evidence) and filtered.passes(marks[p])][:MOST_LIKE]
-    readings = {p: Reading(meaning.nearness(text), reacts(text)) for p, text in reader.texts(passing).items()}
+    readings = {
+        place: Reading(meaning.nearness(text), reacts(text))
+        for place, text in reader.texts(likest).items()
+        if place in marks
+    }
     chosen = meant(ranked, readings, marks, cues)
     first = ranked[:FIRST_BY_WORDS]
     score = first[-1][1] if first else 0.0
@@ -223,7 +228,8 @@ def _hits(ranked: _Ranked, query: Query, limit: int, reader: _Reader, filtered: 
         row = reader.row(place)
         if row is None or not filtered.has_tool_of(row.tools) or _is_excluded(row.text, query):
             continue
-        yield reader.hit(place, row, score, query, by_meaning=place in ranked.meant)
+        hit = reader.hit(place, row, score, query)
+        yield replace(hit, by_meaning=place in ranked.meant and not hit.highlights)
         left -= 1
         if not left:
             return
@@ -244,7 +250,7 @@ class _Reader:
     def __init__(self, connection: sqlite3.Connection, scope: Scope, check: Callable[[], None]) -> None:
         self._connection = connection
         self._scope = scope
-        self._check = check
+        self.check = check
 
     def row(self, place: int) -> TurnRow | None:
         session = self._scope.session_of(place)
@@ -256,7 +262,7 @@ class _Reader:
         texts: dict[int, str] = {}
         left = MAX_READ
         for place in places:
-            self._check()
+            self.check()
             row = self.row(place)
             if row is not None:
                 texts[place] = row.text
@@ -265,7 +271,7 @@ class _Reader:
                 break
         return texts
 
-    def hit(self, place: int, row: TurnRow, score: float, query: Query, *, by_meaning: bool) -> SearchHit:
+    def hit(self, place: int, row: TurnRow, score: float, query: Query) -> SearchHit:
         session = self._scope.session_of(place)
         text = row.text
         snippet, highlights = snippet_of(text, query)
@@ -285,5 +291,4 @@ class _Reader:
             snippet=snippet,
             highlights=highlights,
             also_in=self._scope.also_in(place),
-            by_meaning=by_meaning,
         )

@@ -42,19 +42,19 @@ class Meaning:
         return sum(map(mul, self._direction, sides)) / length if length else 0.0
 
     @property
-    def sketch(self) -> bytes | None:
-        """See `sketch_of`; of the question."""
-        return _signs(self._direction) if self._direction else None
+    def sketch(self) -> bytes:
+        """As `sketch_of` has it, of the question."""
+        return _signs(self._direction)
 
     def _words(self, text: str) -> list[str]:
         return [word for word in plain_words(text)[:MOST_WORDS] if word not in self._names]
 
 
-def sketch_of(text: str) -> bytes | None:
+def sketch_of(text: str) -> bytes:
     """What a text means, in a bit for each coordinate of `SENTENCES`: whether it is positive. Of two texts as many
-    bits are alike as the angle between them is small (Charikar 2002). None where it has no known word."""
+    bits are alike as the angle between them is small (Charikar 2002). Empty where it has no known word."""
     sides, length = SENTENCES.sum(plain_words(text[:MOST_CHARACTERS])[:MOST_WORDS])
-    return _signs(sides) if length else None
+    return _signs(sides if length else ())
 
 
 def nearest(asked: bytes, sketches: Iterable[tuple[int, bytes]], most: int) -> list[int]:
@@ -66,4 +66,4 @@ def nearest(asked: bytes, sketches: Iterable[tuple[int, bytes]], most: int) -> l
 
 def _signs(sides: Iterable[float]) -> bytes:
     bits = "".join("1" if side > 0 else "0" for side in sides)
-    return int(bits, 2).to_bytes(SENTENCES.dimensions // 8, "little")
+    return int(bits or "0", 2).to_bytes(len(bits) // 8, "little")

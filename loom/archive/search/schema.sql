@@ -26,7 +26,8 @@ CREATE TABLE IF NOT EXISTS search_marks (
     marks INTEGER NOT NULL
 ) STRICT;
 
--- What the words of the person and of the model mean, a bit for each coordinate of their sum (meaning.py).
+-- What the words of the person and of the model mean (meaning.py): a bit for each coordinate of their sum, none where
+-- no word is known.
 CREATE TABLE IF NOT EXISTS search_sketches (
     place INTEGER PRIMARY KEY,
     sketch BLOB NOT NULL

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from importlib.resources import files
+from itertools import islice
 
 from loom.archive.search.stems import stem
 from loom.archive.search.stopwords import STOP_STEMS
@@ -22,8 +23,7 @@ MOST_WORDS = 200
 65,536."""
 LARGEST_WEIGHT = 100
 KEPT = 16_384
-"""Words whose vectors are kept, 300 to 600 bytes each: those of what was asked lately and of the turns that came
-near."""
+"""Words whose vectors are kept, 300 to 600 bytes each: those that were asked for, read or indexed lately."""
 
 _SPREAD = [struct.pack("<4H", byte & 3, byte >> 2 & 3, byte >> 4 & 3, byte >> 6) for byte in range(256)]
 """The four codes of a byte, a lane each."""
@@ -53,7 +53,7 @@ class Vectors:
     def sum(self, words: Iterable[str]) -> tuple[Sequence[int], float]:
         """The coordinates of the sum of the words' vectors, at most MOST_WORDS of them, and its length; 0 where no
         word says anything. Stop words and single characters do not."""
-        total = sum(map(self._vector, words))
+        total = sum(map(self._vector, islice(words, MOST_WORDS)))
         *codes, weight = self._lanes.unpack(total.to_bytes(self._lanes.size, "little"))
         # A code stands for twice itself less 3.
         sides = [2 * code - 3 * weight for code in codes]
