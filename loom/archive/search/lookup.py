@@ -41,7 +41,7 @@ MAX_RULES = 200
 MOST_REREAD = 60
 """The best turns found by a question, whose texts are read: hardly one behind them comes among the first ten."""
 MAX_MEANT_SCOPE = 20_000
-"""Turns in scope up to which it is looked what all that was said means."""
+"""Turns in scope up to which it is looked what all that was said means: 1 to 1.5 ms for each thousand."""
 MOST_LIKE = 32
 """The turns whose sketches are likest to the question's are read: the nearest one is nearly always among them."""
 MAX_READ = 4_000_000
