@@ -259,6 +259,8 @@ class SearchHit(Row):
     """Matches inside `snippet`: (start, end) character offsets, ascending, not overlapping."""
     also_in: tuple[str, ...] = ()
     """References of other sessions that were searched and have the very same turn, because one was forked."""
+    by_meaning: bool = False
+    """Found because it is near in meaning to what was asked; it has none of the words."""
 
     @property
     def is_pin(self) -> bool:
@@ -279,8 +281,13 @@ class SearchPage:
     """What is wrong with a filter of the query that means nothing, in words: such a date was ignored, any other such
     filter was taken for words."""
     obstacles: tuple[str, ...] = ()
-    """Where nothing was found: which filters of the query kept it from that, in words."""
+    """Where no hit was found by the words: which filters of the query kept it from that, in words."""
     elapsed_ms: float
+
+    @property
+    def has_words(self) -> bool:
+        """Whether anything was found by the words that were asked for, and not by what they mean alone."""
+        return not all(hit.by_meaning for hit in self.hits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

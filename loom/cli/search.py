@@ -59,10 +59,10 @@ def run(parsed: argparse.Namespace) -> int:
             f"loom: {page.waiting_turns:,} older turns were not searched: they wait for the full-text index. It is made"
             " while loom runs; `loom check --reindex` makes it now."
         )
-    if not page.hits:
-        say(f"loom: nothing found in {plural(page.searched_turns, 'turn')}{_hints(page, near, is_wide=is_wide)}")
-        return EXIT_NOTHING_FOUND
-    return 0
+    if not page.has_words:
+        nothing = "nothing has these words" if page.hits else "nothing found"
+        say(f"loom: {nothing} in {plural(page.searched_turns, 'turn')}{_hints(page, near, is_wide=is_wide)}")
+    return 0 if page.hits else EXIT_NOTHING_FOUND
 
 
 def _hints(page: SearchPage, near: Sequence[str], *, is_wide: bool) -> str:
@@ -82,7 +82,7 @@ async def _search(
     async with opened(locations.archive) as store:
         session_id = None if parsed.session is None else (await store.resolve_reference(parsed.session, here)).id
         page = await store.search(query, session_id=session_id, workspace=workspace, limit=parsed.limit)
-        if page.hits or page.obstacles:
+        if page.has_words or page.obstacles:
             return page, ()
         return page, await store.nearest_words(query, session_id=session_id, workspace=workspace)
 
@@ -91,7 +91,7 @@ def _as_text(hit: SearchHit, columns: int | None, *, mark_related: bool) -> str:
     """A line that says where, and the snippet below it: wrapped where a person looks at it, as it is in a pipe."""
     who = f"tool:{hit.tool_name}" if hit.tool_name else "pin" if hit.is_pin else hit.role
     also = f", also in {named_references(hit.also_in)}" if hit.also_in else ""
-    related = ", related" if mark_related and not hit.highlights else ""
+    related = ", near in meaning" if hit.by_meaning else ", related" if mark_related and not hit.highlights else ""
     where = f"{hit.session_reference} T{hit.turn_number} {show_line(who, 60)}"
     head = f"{where} {local_time(hit.created_at)}{related}{also}"
     lines = show(hit.snippet).expandtabs(4).splitlines()

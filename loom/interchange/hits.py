@@ -40,7 +40,8 @@ def hits_page(query: str, hits: Sequence[SearchHit], when: datetime) -> Iterator
         yield f"\n## {hit.session_reference} T{hit.turn_number} {escaped(show_line(who))}{ending}\n\n"
         title = escaped(show_line(hit.session_title, 200)) or "untitled"
         also = f", also in {named_references(hit.also_in)}" if hit.also_in else ""
-        yield f"{title}, {show_line(iso_time(hit.created_at))}{also}\n\n"
+        meaning = ", near in meaning" if hit.by_meaning else ""
+        yield f"{title}, {show_line(iso_time(hit.created_at))}{meaning}{also}\n\n"
         content = show(hit.content)
         plain = hit.kind in (TurnKind.TOOL_CALL, TurnKind.TOOL_RESULT, TurnKind.THINKING)
         yield (fenced(content) if plain else quoted(content)) + "\n"

@@ -168,6 +168,9 @@ class Recall:
         if not hits:
             return await self._nothing_found(query, scope, page, notes)
         turns = await self._around(hits, await self._source.revisions(hits, query, scope))
+        if not page.has_words:
+            advice = await self._advice(query, scope, page)
+            notes.insert(0, f"None has the words; each is only near in meaning. {advice}")
         notes.insert(0, f"{len(hits)} match{'' if len(hits) == 1 else 'es'} in {_PLACES[scope]}, best first.")
         return await self._answer(turns, notes, {"matches": len(hits)})
 
@@ -177,15 +180,18 @@ class Recall:
         searched = (
             f"Nothing in {where} matches {short(query)}; messages, tool names, arguments and outputs were searched."
         )
+        advice = await self._advice(query, scope, page)
+        return ToolOutcome(" ".join([searched, advice, *notes]), {"action": "searched", "matches": 0})
+
+    async def _advice(self, query: str, scope: Scope, page: SearchPage) -> str:
+        """What else to try where nothing has the words."""
         advice = "Try other or fewer words, part of a name, or tool_calls."
         if page.obstacles:
             advice = " ".join(map(storable, page.obstacles))
         elif near := await self._source.nearest(query, scope):
             advice = f"Spelt nearly like it, and there: {', '.join(map(short, near))}. {advice}"
         wider = [name for name in ("workspace", "all") if _WIDTH[scope] < _WIDTH[name] <= _WIDTH[self._widest]]
-        if wider:
-            advice += f" Or scope={wider[0]}."
-        return ToolOutcome(" ".join([searched, advice, *notes]), {"action": "searched", "matches": 0})
+        return f"{advice} Or scope={wider[0]}." if wider else advice
 
     async def _around(self, hits: Sequence[SearchHit], revisions: Mapping[tuple[str, int], Revision]) -> list[Recalled]:
         """Each hit with what stands beside it, those that touch each other together, with the best match first."""

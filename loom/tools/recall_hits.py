@@ -27,9 +27,7 @@ def matching(
     whole = recalled(turn, arguments, where)
     # The archive's text of a call and ours may differ in their spaces: the match is in the archive's.
     text = whole.text if hit.content in ("", whole.text) else storable(hit.content)
-    return replace(
-        whole, head=f"{whole.head} match {rank}{_also_in(hit)}", text=text, match=_where(text, hit), rank=rank
-    )
+    return replace(whole, head=f"{whole.head} match {rank}{_why(hit)}", text=text, match=_where(text, hit), rank=rank)
 
 
 def alone(hit: SearchHit, rank: int, where: Elsewhere | None) -> Recalled:
@@ -39,7 +37,7 @@ def alone(hit: SearchHit, rank: int, where: Elsewhere | None) -> Recalled:
     text = storable(hit.content)
     return Recalled(
         hit.turn_number,
-        f"{head} match {rank}{_also_in(hit)}",
+        f"{head} match {rank}{_why(hit)}",
         text,
         match=_where(text, hit),
         rank=rank,
@@ -61,8 +59,10 @@ def revised(turn: Recalled, hit: SearchHit, revision: Revision | None) -> Recall
     )
 
 
-def _also_in(hit: SearchHit) -> str:
-    return f"; also in {named_references(hit.also_in)}" if hit.also_in else ""
+def _why(hit: SearchHit) -> str:
+    """What a match is said to be beside its rank."""
+    meaning = ", near in meaning" if hit.by_meaning else ""
+    return f"{meaning}; also in {named_references(hit.also_in)}" if hit.also_in else meaning
 
 
 def _where(text: str, hit: SearchHit) -> tuple[int, int]:

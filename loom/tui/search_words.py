@@ -17,11 +17,12 @@ def outcome(query: str, asked: Asked, facets: Facets, page: SearchPage, near: Se
         return show_line(page.fault, 300)
     waiting = f"{page.waiting_turns:,} older turns are still being indexed and were not searched."
     said = [waiting] if page.waiting_turns else []
-    if page.hits:
+    if page.has_words:
         return " ".join(said)
     where = "the session that it names" if asked.names_session else facets.words()
     turns = plural(page.searched_turns, "turn")
-    said.insert(0, f"Nothing found for “{show_line(query, 80)}” in {turns} of {where}.")
+    found = "Nothing but what is near in meaning" if page.hits else "Nothing"
+    said.insert(0, f"{found} found for “{show_line(query, 80)}” in {turns} of {where}.")
     said += [show_line(obstacle, 300) for obstacle in page.obstacles]
     if near:
         said.append(f"Nearly so: {', '.join(show_line(word, 40) for word in near)}.")

@@ -131,6 +131,7 @@ def test_a_purge_leaves_no_word_in_any_file(connection: sqlite3.Connection, tmp_
     connection.execute("COMMIT")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert is_sound(connection)
+    assert connection.execute("SELECT count(*) FROM search_sketches").fetchone() == (1,)
     assert found(connection, "words") == [("b", 1)]
     assert found(connection, "vault_key_b.txt") == [("b", 1)]
     connection.close()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from loom.archive import ConversationStore, NewTurn
-from loom.archive.search import meaning
 from loom.archive.search.marks import reacts
-from loom.archive.search.meaning import LARGEST_WEIGHT, MOST_WORDS, Meaning
+from loom.archive.search.meaning import SENTENCES, WORDS, Meaning
 from loom.archive.search.stems import stem
 from loom.archive.search.stopwords import STOP_STEMS
+from loom.archive.search.vectors import LARGEST_WEIGHT, MOST_WORDS, Vectors
 
 
 def near(question: str, *texts: str, names: tuple[str, ...] = ()) -> list[float]:
@@ -61,11 +61,14 @@ def test_a_long_text_of_rare_words_is_added_up_without_overflow() -> None:
     assert 3 * LARGEST_WEIGHT * MOST_WORDS < 1 << 16
 
 
-def test_the_vectors_are_of_stems_that_say_something() -> None:
-    ranks, rows = meaning._ranks(), meaning._rows()
-    assert len(rows) == len(ranks) * meaning.DIMENSIONS // 4
-    assert not STOP_STEMS & ranks.keys()
-    assert {stem("swimming"), stem("puppies"), stem("databases")} <= ranks.keys()
+@pytest.mark.parametrize("vectors", [WORDS, SENTENCES])
+def test_the_vectors_are_of_stems_that_say_something(vectors: Vectors) -> None:
+    places = vectors.places
+    assert len(vectors.rows) == len(places) * vectors.dimensions // 4
+    assert len(vectors.weights) == len(places)
+    assert 0 < min(vectors.weights) < max(vectors.weights) <= LARGEST_WEIGHT
+    assert not STOP_STEMS & places.keys()
+    assert {stem("swimming"), stem("puppies"), stem("databases")} <= places.keys()
 
 
 @pytest.mark.parametrize(

@@ -176,3 +176,14 @@ def test_a_terminal_gets_lines_that_fit(home: Path, columns: int) -> None:
     assert "カンガルー" in "".join(line.strip() for line in lines)
     for line in lines:
         assert len(line) + sum(character > "\u3000" for character in line) <= columns
+
+
+async def test_what_is_found_by_its_meaning_is_said_to_be(home: Path) -> None:
+    store = await ConversationStore.open(home / "archive.db")
+    session = await store.create_session(home.parent / "here", "offline", "")
+    await store.append_turn(session, "user", "He plays the cello in the city orchestra.")
+    await store.close()
+    question = "which instrument did they perform on?"
+    assert ", near in meaning\n    He plays the cello" in search(home, question).stdout
+    (line,) = [line for line in search(home, "--json", question).stdout.splitlines() if "cello" in line]
+    assert json.loads(line)["by_meaning"] is True

@@ -73,3 +73,8 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "exports").write_text("a file", encoding="utf-8")
     with pytest.raises(ExportError, match="cannot be written"):
         export_hits(tmp_path / "exports", "x", (hit(1, "one"),), WHEN)
+
+
+def test_what_was_found_by_its_meaning_is_said_to_be() -> None:
+    page = "".join(hits_page("x", (hit(1, "a", by_meaning=True), hit(2, "b")), WHEN))
+    assert page.count(", near in meaning\n") == 1

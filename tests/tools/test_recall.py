@@ -686,6 +686,15 @@ async def test_turns_that_wait_for_the_index_are_told_of() -> None:
     assert "12,000 older turns are still being indexed and were not searched." in answer.content
 
 
+async def test_what_is_only_near_in_meaning_is_said_to_be() -> None:
+    near = replace(_hit(_TURN, 0), by_meaning=True, highlights=())
+    answer = (await Recall(Wild([_TURN], [near]), Settings(), tokens).conversation_recall("search", "x")).content
+    assert re.search(r"None has the words; each is only near in meaning\. .*Try other", answer)
+    assert " match 1, near in meaning; see also T99" in answer
+    both = Wild([_TURN], [_hit(_TURN, 0), near])
+    assert "None has" not in (await Recall(both, Settings(), tokens).conversation_recall("search", "x")).content
+
+
 def _hit(turn: Turn, rank: int) -> SearchHit:
     return SearchHit(
         session_id="s", session_reference="k3x9", session_title="", turn_number=turn.turn_number, exchange=1,

@@ -97,6 +97,21 @@ async def test_turns_that_hold_the_words_come_before_what_is_only_related(shelf:
         assert marks == sorted(marks, reverse=True) and any(marks) and not all(marks)
 
 
+async def test_what_is_near_in_meaning_stays_among_the_first_five_and_says_so(shelf: Fixed) -> None:
+    session = id_of(shelf, "a1b2")
+    await shelf.store.append_turn(session, "user", "Let's ship version two on Friday.")
+    for thing in ("brake", "valve", "note", "form", "singer", "hostage"):
+        await shelf.store.append_turn(session, "user", f"The release of the {thing}")
+    screen = browser(shelf, query="when do we release?")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: len(found(screen)) > 5)
+        rows = screen.query_one(HitList)
+        first = [item for item in rows.items if isinstance(item, SearchHit)][:5]
+        meant = [hit for hit in first if hit.by_meaning]
+        assert [hit.content for hit in meant] == ["Let's ship version two on Friday."]
+        assert "near in meaning" in rows.draw_row(meant[0], 80)[0].plain
+
+
 async def test_what_a_fork_copied_stands_in_the_session_at_hand_and_says_where_else(shelf: Fixed) -> None:
     first = id_of(shelf, "a1b2")
     fork = await shelf.store.get_session(await shelf.store.fork_session(first, 4))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from loom.archive.search.marks import facets_of, marks_of, one_term, time_facets, tool_marks
+from loom.archive.search.marks import facets_of, is_said, marks_of, one_term, time_facets, tool_marks
+from loom.archive.search.meaning import sketch_of
 from loom.archive.search.words import Terms, terms_of
 
 RECALL_TOOL = "conversation_recall"
@@ -82,6 +83,9 @@ class Entry:
     marks: int
     terms: Terms
     facets: frozenset[str]
+    sketch: bytes | None
+    """What it means, if it is the person's or the model's words (and the calls of the same turn): see
+    `meaning.sketch_of`."""
 
 
 def place_of(key: int, turn_number: int) -> int:
@@ -97,20 +101,23 @@ def turn_of(place: int) -> int:
     return place & _SECOND
 
 
-def entry_of(row: TurnRow, key: int) -> Entry | None:
-    """What the index keeps of a turn, None if it has no text."""
+def entry_of(row: TurnRow, key: int, *, sketched: bool = True) -> Entry | None:
+    """What the index keeps of a turn, None if it has no text; without its meaning, which takes a quarter of the time,
+    unless it is to be `sketched`."""
     text = row.text
     if not text:
         return None
     named = f"{text}\n{row.tool_name}" if row.tool_name else text
     tools = row.tools
+    marks = marks_of(row.role, row.kind, text)
     return Entry(
         place=place_of(key, row.turn_number),
         at=seconds(row.created_at),
         characters=len(text),
-        marks=marks_of(row.role, row.kind, text) | tool_marks(tools),
+        marks=marks | tool_marks(tools),
         terms=terms_of(named),
         facets=facets_of(row.role, tools, text) | time_facets(seconds(row.created_at)),
+        sketch=sketch_of(text) if sketched and is_said(marks) else None,
     )
 
 

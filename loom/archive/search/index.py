@@ -13,12 +13,13 @@ from itertools import islice
 from loom.archive.forgiving import forgiving
 from loom.archive.migrations import statements
 from loom.archive.search.document import COLUMNS, FINDABLE, PART_MARK, Entry, TurnRow, entry_of, place_of
-from loom.archive.search.marks import ROLES, role_facet
+from loom.archive.search.marks import ROLES, SAID, role_facet
 from loom.archive.search.words import without_lines
 from loom.archive.transactions import transaction
 
-VERSION = 9
-"""Raised whenever words.py, stems.py, marks.py or document.py give other terms: the index is then made anew."""
+VERSION = 10
+"""Raised whenever words.py, stems.py, marks.py, document.py, meaning.py, vectors.py or the vectors themselves give
+something else: the index is then made anew."""
 
 BATCH_TURNS = 32
 BATCH_CHARACTERS = 50_000
@@ -28,14 +29,28 @@ SORTED_AT_ONCE = 8_192
 """Terms. One call that sorts 290,000 of them, the numbers in an output of 2 MB, keeps all other threads waiting, the
 screen's too, for 0.3 s; this many take 9 ms."""
 
-_TABLES = ("search_terms", "search_name_pieces", "search_names", "search_marks", "search_sessions", "search_progress")
+_TABLES = (
+    "search_terms",
+    "search_name_pieces",
+    "search_names",
+    "search_marks",
+    "search_sketches",
+    "search_sessions",
+    "search_progress",
+)
 _PROGRESS = (
     "CREATE TABLE IF NOT EXISTS search_progress"
     " (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL, watermark INTEGER NOT NULL) STRICT"
 )
 _GOING = 0
 """The version of an index that is being taken away."""
-_ROWS_AT_ONCE = {"search_terms_data": 32, "search_name_pieces_data": 32, "search_marks": 2_000, "search_names": 500}
+_ROWS_AT_ONCE = {
+    "search_terms_data": 32,
+    "search_name_pieces_data": 32,
+    "search_marks": 2_000,
+    "search_sketches": 1_000,
+    "search_names": 500,
+}
 """What the index's pages are in, and how many rows of it are deleted (and overwritten) at once."""
 _HEAD_ROWS = 10
 """Without these rows of its data FTS5 cannot open a table, not even to drop it."""
@@ -128,6 +143,8 @@ def is_sound(connection: sqlite3.Connection) -> bool:
         for table in ("search_terms", "search_name_pieces"):
             connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")  # noqa: S608
         (marked,) = connection.execute("SELECT count(*) FROM search_marks").fetchone()
+        (said,) = connection.execute(f"SELECT count(*) FROM search_marks WHERE marks & {SAID}").fetchone()  # noqa: S608
+        (sketched,) = connection.execute("SELECT count(*) FROM search_sketches").fetchone()
         (counted,) = connection.execute("SELECT coalesce(sum(turns), 0) FROM search_sessions").fetchone()
         roles = " OR ".join(f'"{role_facet(role)}"' for role in ROLES)
         (held,) = connection.execute(
@@ -135,7 +152,7 @@ def is_sound(connection: sqlite3.Connection) -> bool:
         ).fetchone()
     except sqlite3.DatabaseError:
         return False
-    return bool(marked == counted == held)
+    return bool(marked == counted == held and said == sketched)
 
 
 def index_batch(connection: sqlite3.Connection) -> bool:
@@ -207,6 +224,8 @@ def _write(connection: sqlite3.Connection, turns: list[_Ready]) -> None:
         connection.execute(
             "INSERT INTO search_marks VALUES (?, ?, ?, ?)", (place, entry.at, entry.characters, entry.marks)
         )
+        if entry.sketch is not None:
+            connection.execute("INSERT INTO search_sketches VALUES (?, ?)", (place, entry.sketch))
         connection.execute(
             "INSERT INTO search_terms (rowid, words, parts, names, facets) VALUES (?, ?, ?, ?, ?)",
             (place, *ready.columns),
@@ -258,7 +277,7 @@ def forget(connection: sqlite3.Connection, session_id: str) -> None:
         (session_id, end),
     )
     for values in turns.fetchall():
-        entry = entry_of(TurnRow(*values), key)
+        entry = entry_of(TurnRow(*values), key, sketched=False)
         if entry is None:
             continue
         connection.execute(
@@ -267,9 +286,11 @@ def forget(connection: sqlite3.Connection, session_id: str) -> None:
             (entry.place, *_columns(entry)),
         )
         names.update(without_lines(entry.terms.names))
-    connection.execute(
-        "DELETE FROM search_marks WHERE place BETWEEN ? AND ?", (place_of(key, 0), place_of(key + 1, 0) - 1)
-    )
+    for table in ("search_marks", "search_sketches"):
+        connection.execute(
+            f"DELETE FROM {table} WHERE place BETWEEN ? AND ?",  # noqa: S608
+            (place_of(key, 0), place_of(key + 1, 0) - 1),
+        )
     connection.execute("DELETE FROM search_sessions WHERE key = ?", (key,))
     for name in names:
         _drop_unused_name(connection, name)

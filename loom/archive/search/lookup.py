@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
 from loom.archive.records import SearchHit, SearchPage, TurnKind, TurnStatus
-from loom.archive.search.cues import cues_of
+from loom.archive.search.cues import Cues, cues_of
 from loom.archive.search.document import COLUMNS, TurnRow, turn_of
 from loom.archive.search.evidence import Evidence, gather
 from loom.archive.search.faults import find_fault
 from loom.archive.search.filters import Filter, filter_of
 from loom.archive.search.marks import reacts
-from loom.archive.search.meaning import Meaning
+from loom.archive.search.meaning import SENTENCES, Meaning, nearest
 from loom.archive.search.neighbours import REACH, Neighbours, beside, interrupted
 from loom.archive.search.obstacles import obstacles
 from loom.archive.search.pool import pool_of
 from loom.archive.search.postings import Postings
-from loom.archive.search.query import Query, parse
-from loom.archive.search.ranking import SPREADING, Reading, is_allowed, rank, reread
+from loom.archive.search.query import Query, parse, without_excluded
+from loom.archive.search.ranking import FIRST_BY_WORDS, SPREADING, Reading, is_allowed, meant, rank, reread
 from loom.archive.search.request import Request
 from loom.archive.search.scope import Scope
 from loom.archive.search.snippets import snippet_of
@@ -40,6 +40,10 @@ MAX_RULES = 200
 """Standing instructions that are ranked for a question, the newest."""
 MOST_REREAD = 60
 """The best turns found by a question, whose texts are read: hardly one behind them comes among the first ten."""
+MAX_MEANT_SCOPE = 20_000
+"""Turns in scope up to which it is looked what all that was said means: 1 to 1.5 ms for each thousand."""
+MOST_LIKE = 32
+"""The turns whose sketches are likest to the question's are read: the nearest one is nearly always among them."""
 MAX_READ = 4_000_000
 """Characters that are read to see whether a passage stands in them."""
 MAX_REREAD = 200
@@ -66,7 +70,7 @@ def search(
     cache = cache or TailCache()
     try:
         page = _search(connection, request, check, cache, use_index, whole)
-        if not page.hits and request.limit > 0:
+        if not page.has_words and request.limit > 0:
             page = replace(page, obstacles=_obstacles(connection, request, check, cache, use_index))
     finally:
         if connection.in_transaction:
@@ -113,13 +117,13 @@ def _search(
     evidence = gather(query, postings, reader.texts)
     check()
     if not query.is_empty:
-        ranked = _ranked(query, evidence, postings, filtered, reader)
+        ranked = _ranked(query, evidence, postings, filtered, reader, by_meaning=not any_hit)
         check()
         return replace(page, hits=tuple(_hits(ranked, query, request.limit, reader, filtered)))
     for most in (_ANY, _NEWEST) if any_hit else (_NEWEST,):
-        ranked = _newest(evidence, postings, filtered, most)
+        newest = _newest(evidence, postings, filtered, most)
         check()
-        hits = tuple(_hits(ranked, query, request.limit, reader, filtered))
+        hits = tuple(_hits(_Ranked(newest), query, request.limit, reader, filtered))
         if hits:
             return replace(page, hits=hits)
     return page
@@ -138,9 +142,18 @@ def _obstacles(
     return obstacles(connection, request, cache=cache, finds=finds, now=datetime.now().astimezone())
 
 
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """Places with their scores, the best first."""
+
+    places: Sequence[tuple[int, float]]
+    meant: frozenset[int] = frozenset()
+    """Those that stand where they do for what they mean."""
+
+
 def _ranked(
-    query: Query, evidence: Evidence, postings: Postings, filtered: Filter, reader: _Reader
-) -> list[tuple[int, float]]:
+    query: Query, evidence: Evidence, postings: Postings, filtered: Filter, reader: _Reader, *, by_meaning: bool
+) -> _Ranked:
     cues = cues_of(query, postings, filtered.now)
 
     def passing(places: Iterable[int]) -> Iterable[int]:
@@ -156,11 +169,44 @@ def _ranked(
     ranked = rank(evidence, marks, Neighbours(said), replace(cues, rules=rules), mean_characters=mean)
     ranked = [(place, score) for place, score in ranked if filtered.passes(marks[place])]
     if not query.is_question:
-        return ranked
+        return _Ranked(ranked)
     meaning = Meaning(query.text, cues.names)
     texts = reader.texts(place for place, _ in ranked[:MOST_REREAD])
     readings = {place: Reading(meaning.nearness(text), reacts(text)) for place, text in texts.items()}
-    return reread(ranked, readings, marks, cues)
+    ranked = reread(ranked, readings, marks, cues)
+    if not by_meaning or query.names or query.phrases or postings.turns > MAX_MEANT_SCOPE:
+        return _Ranked(ranked)
+    return _with_meant(ranked, query, cues, evidence, postings, filtered, reader)
+
+
+def _with_meant(
+    ranked: Sequence[tuple[int, float]],
+    query: Query,
+    cues: Cues,
+    evidence: Evidence,
+    postings: Postings,
+    filtered: Filter,
+    reader: _Reader,
+) -> _Ranked:
+    """With the turns nearest in meaning of all that was said."""
+    meaning = Meaning(without_excluded(query.text), cues.names, SENTENCES)
+    if not meaning.sketch:
+        return _Ranked(ranked)
+    sketches = postings.sketches(None if filtered.is_open else filtered.passes)
+    allowed = ((place, sketch) for place, sketch in sketches if is_allowed(place, evidence))
+    likest = nearest(meaning.sketch, allowed, MOST_LIKE)
+    reader.check()
+    marks = postings.marks(likest)
+    readings = {
+        place: Reading(meaning.nearness(text), reacts(text))
+        for place, text in reader.texts(likest).items()
+        if place in marks
+    }
+    chosen = meant(ranked, readings, marks, cues)
+    first = ranked[:FIRST_BY_WORDS]
+    score = first[-1][1] if first else 0.0
+    rest = [(place, found) for place, found in ranked[FIRST_BY_WORDS:] if place not in chosen]
+    return _Ranked([*first, *((place, score) for place in chosen), *rest], frozenset(chosen))
 
 
 def _newest(evidence: Evidence, postings: Postings, filtered: Filter, most: int) -> list[tuple[int, float]]:
@@ -174,17 +220,16 @@ def _newest(evidence: Evidence, postings: Postings, filtered: Filter, most: int)
     return [(place, 0.0) for place in sorted(found, key=lambda place: (-marks[place].at, -place))]
 
 
-def _hits(
-    ranked: Iterable[tuple[int, float]], query: Query, limit: int, reader: _Reader, filtered: Filter
-) -> Iterator[SearchHit]:
+def _hits(ranked: _Ranked, query: Query, limit: int, reader: _Reader, filtered: Filter) -> Iterator[SearchHit]:
     """The first `limit` of those ranked that hold out when their text is read: a word that is excluded may be too
     common for all of its turns to be known."""
     left = limit
-    for place, score in islice(ranked, limit + MAX_REREAD):
+    for place, score in islice(ranked.places, limit + MAX_REREAD):
         row = reader.row(place)
         if row is None or not filtered.has_tool_of(row.tools) or _is_excluded(row.text, query):
             continue
-        yield reader.hit(place, row, score, query)
+        hit = reader.hit(place, row, score, query)
+        yield replace(hit, by_meaning=place in ranked.meant and not hit.highlights)
         left -= 1
         if not left:
             return
@@ -205,7 +250,7 @@ class _Reader:
     def __init__(self, connection: sqlite3.Connection, scope: Scope, check: Callable[[], None]) -> None:
         self._connection = connection
         self._scope = scope
-        self._check = check
+        self.check = check
 
     def row(self, place: int) -> TurnRow | None:
         session = self._scope.session_of(place)
@@ -217,7 +262,7 @@ class _Reader:
         texts: dict[int, str] = {}
         left = MAX_READ
         for place in places:
-            self._check()
+            self.check()
             row = self.row(place)
             if row is not None:
                 texts[place] = row.text

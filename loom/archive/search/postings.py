@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -56,6 +56,11 @@ _TERM = (
 )
 """As one text: handed over one by one, rows cost three times as much."""
 _MARKS = "SELECT place, at, characters, marks FROM search_marks WHERE place IN (SELECT value FROM json_each(?))"
+_SKETCHES = "SELECT place, sketch FROM search_sketches WHERE place BETWEEN ? AND ? AND sketch != x''"
+_SKETCHES_WITH_MARKS = (
+    "SELECT place, sketch, at, characters, marks FROM search_sketches JOIN search_marks USING (place)"
+    " WHERE place BETWEEN ? AND ? AND sketch != x''"
+)
 _NEWEST = "SELECT place, at, characters, marks FROM search_marks WHERE place >= ? AND place <= ? ORDER BY place DESC"
 
 
@@ -231,6 +236,19 @@ class Postings:
         rows = chain.from_iterable(self._connection.execute(_NEWEST, ends) for ends in scope.stretches)
         found.update((row[0], Mark(*row[1:])) for row in islice(rows, limit))
         return found
+
+    def sketches(self, passes: Callable[[Mark], bool] | None) -> Iterator[tuple[int, bytes]]:
+        """What turns of the person's and the model's mean, by place: see `meaning.sketch_of`. Of those that pass, or
+        (None) of all."""
+        for place, entry in self._tail.entries.items():
+            if entry.sketch and (passes is None or passes(_mark(entry))):
+                yield place, entry.sketch
+        for ends in self._scope.stretches if self._scope.indexed else ():
+            if passes is None:
+                yield from self._connection.execute(_SKETCHES, ends)
+            else:
+                rows = self._connection.execute(_SKETCHES_WITH_MARKS, ends)
+                yield from ((row[0], row[1]) for row in rows if passes(Mark(*row[2:])))
 
     def names_with(self, *fragments: str) -> list[str]:
         """See `Names.having`; whatever the scope."""

@@ -26,6 +26,13 @@ CREATE TABLE IF NOT EXISTS search_marks (
     marks INTEGER NOT NULL
 ) STRICT;
 
+-- What the words of the person and of the model mean (meaning.py): a bit for each coordinate of their sum, none where
+-- no word is known.
+CREATE TABLE IF NOT EXISTS search_sketches (
+    place INTEGER PRIMARY KEY,
+    sketch BLOB NOT NULL
+) STRICT;
+
 -- The columns hold terms made by words.py, separated by spaces; every other character belongs to a term. Those of
 -- `parts` begin with `~` (document.py says why).
 CREATE VIRTUAL TABLE IF NOT EXISTS search_terms USING fts5(

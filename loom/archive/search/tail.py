@@ -158,4 +158,4 @@ def _size(entry: Entry | None) -> int:
     if entry is None:
         return _TERM_BYTES
     terms = entry.terms
-    return (4 + len(terms.words) + len(terms.parts) + len(terms.names) + len(entry.facets)) * _TERM_BYTES
+    return (5 + len(terms.words) + len(terms.parts) + len(terms.names) + len(entry.facets)) * _TERM_BYTES

@@ -195,7 +195,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
                 **within,
             )
             # Where the filters are to blame, it is not for how the words are spelt.
-            spelt = page.hits or page.obstacles
+            spelt = page.has_words or page.obstacles
             near = () if spelt else await self._reader.nearest_words(query, **within)
         except LoomError as error:
             self._searching, self._next = False, None

