@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -156,10 +154,22 @@ async def test_of_very_many_turns_only_words_are_looked_for(
     assert not any(hit.by_meaning for hit in await store.search_turns(session, ASKED))
 
 
-async def test_a_hostile_question_is_answered(store: ConversationStore, session: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        (f"{ASKED}\x00", SAID),
+        ("ship " * 40_000 + "?", SAID),
+        ("日本語は何ですか?", "日本語でリリースする。"),
+        ("🚀 🚀 🚀?", None),
+        ("\ud800 \udfff \ud800?", None),
+    ],
+)
+async def test_a_hostile_question_is_answered(
+    store: ConversationStore, session: str, question: str, found: str | None
+) -> None:
     await tell(store, session, SAID, "ship " * 50_000, "\x00", "日本語でリリースする。")
-    for question in (f"{ASKED}\x00", "ship " * 40_000 + "?", "日本語は何ですか?", "🚀 🚀 🚀?", "\ud800 \udfff \ud800?"):
-        await store.search_turns(session, question)
+    hits = contents(await store.search_turns(session, question))
+    assert found in hits if found else hits == []
 
 
 def test_the_nearest_comes_first_and_a_reaction_after_it() -> None:
