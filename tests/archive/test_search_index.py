@@ -12,6 +12,7 @@ import pytest
 
 from loom.archive.database import connect
 from loom.archive.migrations import prepare
+from loom.archive.search import sketches
 from loom.archive.search.index import BATCH_TURNS, SORTED_AT_ONCE, forget, index_batch, is_sound, rebuild, watermark
 from loom.archive.search.lookup import search
 from loom.archive.search.request import Request
@@ -131,7 +132,7 @@ def test_a_purge_leaves_no_word_in_any_file(connection: sqlite3.Connection, tmp_
     connection.execute("COMMIT")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert is_sound(connection)
-    assert connection.execute("SELECT count(*) FROM search_sketches").fetchone() == (1,)
+    assert sketches.count(connection) == 1
     assert found(connection, "words") == [("b", 1)]
     assert found(connection, "vault_key_b.txt") == [("b", 1)]
     connection.close()

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from loom.archive import ConversationStore, NewTurn, SearchHit
 from loom.archive.records import TurnKind
 from loom.archive.reindex import reindex
-from loom.archive.search import lookup
+from loom.archive.search import postings, sketches
 from loom.archive.search.cues import Cues
-from loom.archive.search.meaning import SENTENCES, Meaning, nearest, sketch_of
+from loom.archive.search.meaning import SENTENCES, SKETCH_BYTES, Meaning, sketch_of
 from loom.archive.search.postings import Mark
 from loom.archive.search.ranking import FIRST, LEAST_NEAR, Reading, meant
 
@@ -146,12 +146,33 @@ async def test_what_forks_have_in_common_is_found_once(store: ConversationStore,
     assert found[0].by_meaning
 
 
-async def test_of_very_many_turns_only_words_are_looked_for(
+async def test_of_very_many_turns_the_newest_are_compared(
     store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await tell(store, session, *OTHERS, SAID)
-    monkeypatch.setattr(lookup, "MAX_MEANT_SCOPE", len(OTHERS))
-    assert not any(hit.by_meaning for hit in await store.search_turns(session, ASKED))
+    monkeypatch.setattr(sketches, "MOST_COMPARED", sketches.ROWS_AT_ONCE)
+    others = ["The soup needs more salt."] * 2 * sketches.ROWS_AT_ONCE
+    await tell(store, session, SAID, *others)
+    assert await store.search_turns(session, ASKED) == []
+    await tell(store, session, SAID)
+    assert [hit.turn_number for hit in await store.search_turns(session, ASKED)] == [len(others) + 2]
+
+
+@pytest.mark.parametrize("most", [2, 8_000])
+async def test_what_a_filter_leaves_of_many_is_found_whether_it_is_rare_or_not(
+    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(postings, "MAX_POSTINGS", most)
+    monkeypatch.setattr(postings, "MARKS_AT_ONCE", 8)
+    await tell(store, session, *[f"{SAID} Or maybe version {number}." for number in range(3, 60)])
+    for text in ("We publish the new version on Friday then.", "Version three ships in May.", "Thanks."):
+        await tell(store, session, text, role="assistant")
+    reindex(store.path)
+    hits = await store.search_turns(session, f"role:assistant {ASKED}")
+    assert {hit.content for hit in hits} == {
+        "We publish the new version on Friday then.",
+        "Version three ships in May.",
+    }
+    assert {hit.role for hit in hits} == {"assistant"}
 
 
 @pytest.mark.parametrize(
@@ -181,19 +202,12 @@ def test_the_nearest_comes_first_and_a_reaction_after_it() -> None:
     assert meant([], {7: Reading(LEAST_NEAR - 0.01, False)}, marks, Cues()) == []
 
 
-@given(st.text(), st.lists(st.text(max_size=60), max_size=20), st.integers(0, 30))
-def test_any_text_has_a_sketch_or_none(asked: str, texts: list[str], most: int) -> None:
-    sketch = Meaning(asked, (), SENTENCES).sketch
-    sketches = [(place, made) for place, text in enumerate(texts) if (made := sketch_of(text))]
-    assert all(len(made) == SENTENCES.dimensions // 8 for _, made in sketches)
-    if sketch:
-        found = nearest(sketch, sketches, most)
-        assert len(found) == min(most, len(sketches)) == len(set(found))
+@given(st.text())
+def test_any_text_has_a_sketch_and_a_question_may_have_none(text: str) -> None:
+    assert len(sketch_of(text)) == SKETCH_BYTES
+    assert Meaning(text, (), SENTENCES).sketch in (b"", sketch_of(text))
 
 
-def test_the_sketch_of_a_text_is_nearest_to_its_own() -> None:
-    texts = [SAID, *OTHERS]
-    sketches = [(place, sketch_of(text)) for place, text in enumerate(texts)]
-    for place, text in enumerate(texts):
-        assert nearest(Meaning(text, (), SENTENCES).sketch, sketches, 1) == [place]
-    assert sketch_of("the and of") == b""
+def test_a_text_without_a_known_word_is_like_nothing() -> None:
+    assert sketch_of("the and of") == bytes(SKETCH_BYTES)
+    assert Meaning("the and of", (), SENTENCES).sketch == b""

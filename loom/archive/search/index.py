@@ -8,16 +8,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from heapq import merge
 from importlib.resources import files
-from itertools import islice
+from itertools import groupby, islice
 
 from loom.archive.forgiving import forgiving
 from loom.archive.migrations import statements
-from loom.archive.search.document import COLUMNS, FINDABLE, PART_MARK, Entry, TurnRow, entry_of, place_of
+from loom.archive.search import sketches
+from loom.archive.search.document import COLUMNS, FINDABLE, PART_MARK, Entry, TurnRow, entry_of, key_of, place_of
 from loom.archive.search.marks import ROLES, SAID, role_facet
 from loom.archive.search.words import without_lines
 from loom.archive.transactions import transaction
 
-VERSION = 10
+VERSION = 11
 """Raised whenever words.py, stems.py, marks.py, document.py, meaning.py, vectors.py or the vectors themselves give
 something else: the index is then made anew."""
 
@@ -48,7 +49,7 @@ _ROWS_AT_ONCE = {
     "search_terms_data": 32,
     "search_name_pieces_data": 32,
     "search_marks": 2_000,
-    "search_sketches": 1_000,
+    "search_sketches": 32,
     "search_names": 500,
 }
 """What the index's pages are in, and how many rows of it are deleted (and overwritten) at once."""
@@ -144,7 +145,6 @@ def is_sound(connection: sqlite3.Connection) -> bool:
             connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")  # noqa: S608
         (marked,) = connection.execute("SELECT count(*) FROM search_marks").fetchone()
         (said,) = connection.execute(f"SELECT count(*) FROM search_marks WHERE marks & {SAID}").fetchone()  # noqa: S608
-        (sketched,) = connection.execute("SELECT count(*) FROM search_sketches").fetchone()
         (counted,) = connection.execute("SELECT coalesce(sum(turns), 0) FROM search_sessions").fetchone()
         roles = " OR ".join(f'"{role_facet(role)}"' for role in ROLES)
         (held,) = connection.execute(
@@ -152,7 +152,7 @@ def is_sound(connection: sqlite3.Connection) -> bool:
         ).fetchone()
     except sqlite3.DatabaseError:
         return False
-    return bool(marked == counted == held and said == sketched)
+    return bool(marked == counted == held and said == sketches.count(connection))
 
 
 def index_batch(connection: sqlite3.Connection) -> bool:
@@ -224,14 +224,15 @@ def _write(connection: sqlite3.Connection, turns: list[_Ready]) -> None:
         connection.execute(
             "INSERT INTO search_marks VALUES (?, ?, ?, ?)", (place, entry.at, entry.characters, entry.marks)
         )
-        if entry.sketch is not None:
-            connection.execute("INSERT INTO search_sketches VALUES (?, ?)", (place, entry.sketch))
         connection.execute(
             "INSERT INTO search_terms (rowid, words, parts, names, facets) VALUES (?, ?, ?, ?, ?)",
             (place, *ready.columns),
         )
         for name in without_lines(entry.terms.names):
             _add_name(connection, name)
+    said = [(place, ready.entry.sketch) for place, ready in placed if ready.entry.sketch is not None]
+    for _, turns_of_session in groupby(said, key=lambda turn: key_of(turn[0])):
+        sketches.keep(connection, list(turns_of_session))
 
 
 def _key(connection: sqlite3.Connection, session_id: str) -> int:

@@ -16,7 +16,7 @@ from loom.archive.search.evidence import Evidence, gather
 from loom.archive.search.faults import find_fault
 from loom.archive.search.filters import Filter, filter_of
 from loom.archive.search.marks import reacts
-from loom.archive.search.meaning import SENTENCES, Meaning, nearest
+from loom.archive.search.meaning import SENTENCES, Meaning
 from loom.archive.search.neighbours import REACH, Neighbours, beside, interrupted
 from loom.archive.search.obstacles import obstacles
 from loom.archive.search.pool import pool_of
@@ -40,8 +40,6 @@ MAX_RULES = 200
 """Standing instructions that are ranked for a question, the newest."""
 MOST_REREAD = 60
 """The best turns found by a question, whose texts are read: hardly one behind them comes among the first ten."""
-MAX_MEANT_SCOPE = 20_000
-"""Turns in scope up to which it is looked what all that was said means: 1 to 1.5 ms for each thousand."""
 MOST_LIKE = 32
 """The turns whose sketches are likest to the question's are read: the nearest one is nearly always among them."""
 MAX_READ = 4_000_000
@@ -174,7 +172,7 @@ def _ranked(
     texts = reader.texts(place for place, _ in ranked[:MOST_REREAD])
     readings = {place: Reading(meaning.nearness(text), reacts(text)) for place, text in texts.items()}
     ranked = reread(ranked, readings, marks, cues)
-    if not by_meaning or query.names or query.phrases or postings.turns > MAX_MEANT_SCOPE:
+    if not by_meaning or query.names or query.phrases:
         return _Ranked(ranked)
     return _with_meant(ranked, query, cues, evidence, postings, filtered, reader)
 
@@ -192,16 +190,11 @@ def _with_meant(
     meaning = Meaning(without_excluded(query.text), cues.names, SENTENCES)
     if not meaning.sketch:
         return _Ranked(ranked)
-    sketches = postings.sketches(None if filtered.is_open else filtered.passes)
-    allowed = ((place, sketch) for place, sketch in sketches if is_allowed(place, evidence))
-    likest = nearest(meaning.sketch, allowed, MOST_LIKE)
+    marks = postings.likest(
+        meaning.sketch, MOST_LIKE, is_allowed=lambda place: is_allowed(place, evidence), passes=filtered.passes
+    )
     reader.check()
-    marks = postings.marks(likest)
-    readings = {
-        place: Reading(meaning.nearness(text), reacts(text))
-        for place, text in reader.texts(likest).items()
-        if place in marks
-    }
+    readings = {place: Reading(meaning.nearness(text), reacts(text)) for place, text in reader.texts(marks).items()}
     chosen = meant(ranked, readings, marks, cues)
     first = ranked[:FIRST_BY_WORDS]
     score = first[-1][1] if first else 0.0

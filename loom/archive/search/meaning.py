@@ -10,7 +10,6 @@ Two meanings are as near as the cosine of the angle between them. Two tables of 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from heapq import nsmallest
 from operator import mul
 
 from loom.archive.search.vectors import MOST_WORDS, Vectors
@@ -18,6 +17,7 @@ from loom.archive.search.words import plain_words
 
 WORDS = Vectors("glove", 96, guesses=True)
 SENTENCES = Vectors("sentences", 192, guesses=False)
+SKETCH_BYTES = SENTENCES.dimensions // 8
 
 MOST_CHARACTERS = 1_500
 """Of a text that are looked at: its beginning says what it is about."""
@@ -43,7 +43,7 @@ class Meaning:
 
     @property
     def sketch(self) -> bytes:
-        """As `sketch_of` has it, of the question."""
+        """As `sketch_of` has it, of the question; empty where that has no known word."""
         return _signs(self._direction)
 
     def _words(self, text: str) -> list[str]:
@@ -52,16 +52,10 @@ class Meaning:
 
 def sketch_of(text: str) -> bytes:
     """What a text means, in a bit for each coordinate of `SENTENCES`: whether it is positive. Of two texts as many
-    bits are alike as the angle between them is small (Charikar 2002). Empty where it has no known word."""
+    bits are alike as the angle between them is small (Charikar 2002). None is set where it has no known word: that is
+    like nothing."""
     sides, length = SENTENCES.sum(plain_words(text[:MOST_CHARACTERS])[:MOST_WORDS])
-    return _signs(sides if length else ())
-
-
-def nearest(asked: bytes, sketches: Iterable[tuple[int, bytes]], most: int) -> list[int]:
-    """The places, at most so many, whose sketches are likest to one; the newest first among equals."""
-    wanted = int.from_bytes(asked, "little")
-    apart = [((int.from_bytes(sketch, "little") ^ wanted).bit_count(), -place) for place, sketch in sketches]
-    return [-place for _, place in nsmallest(most, apart)]
+    return _signs(sides) if length else bytes(SKETCH_BYTES)
 
 
 def _signs(sides: Iterable[float]) -> bytes:

@@ -22,6 +22,7 @@ from loom.archive.search.leaping import Stretch, within
 from loom.archive.search.names import Names
 from loom.archive.search.said import said_beside
 from loom.archive.search.scope import Scope
+from loom.archive.search.sketches import likest, row_of, rows_of
 from loom.archive.search.tail import Column, Tail
 
 BUDGET = 12_000
@@ -50,17 +51,14 @@ PREFIX_TERMS = 100
 """What asking for a beginning costs, against one term."""
 MAX_NAMED = 4_000
 """Turns that are looked at for names, newest first."""
+MARKS_AT_ONCE = 128
+"""Turns whose marks are read to see whether they pass the filters, while too few are known that do."""
 _TERM = (
     "SELECT json_group_array(rowid) FROM (SELECT rowid FROM search_terms"
     " WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?)"
 )
 """As one text: handed over one by one, rows cost three times as much."""
 _MARKS = "SELECT place, at, characters, marks FROM search_marks WHERE place IN (SELECT value FROM json_each(?))"
-_SKETCHES = "SELECT place, sketch FROM search_sketches WHERE place BETWEEN ? AND ? AND sketch != x''"
-_SKETCHES_WITH_MARKS = (
-    "SELECT place, sketch, at, characters, marks FROM search_sketches JOIN search_marks USING (place)"
-    " WHERE place BETWEEN ? AND ? AND sketch != x''"
-)
 _NEWEST = "SELECT place, at, characters, marks FROM search_marks WHERE place >= ? AND place <= ? ORDER BY place DESC"
 
 
@@ -237,18 +235,22 @@ class Postings:
         found.update((row[0], Mark(*row[1:])) for row in islice(rows, limit))
         return found
 
-    def sketches(self, passes: Callable[[Mark], bool] | None) -> Iterator[tuple[int, bytes]]:
-        """What turns of the person's and the model's mean, by place: see `meaning.sketch_of`. Of those that pass, or
-        (None) of all."""
-        for place, entry in self._tail.entries.items():
-            if entry.sketch and (passes is None or passes(_mark(entry))):
-                yield place, entry.sketch
-        for ends in self._scope.stretches if self._scope.indexed else ():
-            if passes is None:
-                yield from self._connection.execute(_SKETCHES, ends)
-            else:
-                rows = self._connection.execute(_SKETCHES_WITH_MARKS, ends)
-                yield from ((row[0], row[1]) for row in rows if passes(Mark(*row[2:])))
+    def likest(
+        self, sketch: bytes, most: int, *, is_allowed: Callable[[int], bool], passes: Callable[[Mark], bool]
+    ) -> dict[int, Mark]:
+        """The marks of those turns of the person's and the model's that may be hits and pass the filters, at most so
+        many, whose sketches are likest to one."""
+        tail = self._tail.entries
+        waiting = [(place, sketched) for place in sorted(tail, reverse=True) if (sketched := tail[place].sketch)]
+        indexed = rows_of(self._connection, self._scope.stretches) if self._scope.indexed else ()
+        places = filter(is_allowed, likest(sketch, chain((row_of([turn]) for turn in waiting), indexed)))
+        if self._narrow and len(narrowed := self.narrowed(MAX_POSTINGS)) < MAX_POSTINGS:
+            places = filter(narrowed.__contains__, places)
+        found: dict[int, Mark] = {}
+        while len(found) < most and (some := list(islice(places, MARKS_AT_ONCE))):
+            marks = self.marks(some)
+            found.update((place, marks[place]) for place in some if place in marks and passes(marks[place]))
+        return dict(islice(found.items(), most))
 
     def names_with(self, *fragments: str) -> list[str]:
         """See `Names.having`; whatever the scope."""

@@ -26,11 +26,11 @@ CREATE TABLE IF NOT EXISTS search_marks (
     marks INTEGER NOT NULL
 ) STRICT;
 
--- What the words of the person and of the model mean (meaning.py): a bit for each coordinate of their sum, none where
--- no word is known.
+-- What the words of the person and of the model mean (meaning.py, sketches.py), many turns of a session in a row.
 CREATE TABLE IF NOT EXISTS search_sketches (
-    place INTEGER PRIMARY KEY,
-    sketch BLOB NOT NULL
+    place INTEGER PRIMARY KEY, -- of the first of them
+    numbers BLOB NOT NULL, -- of each, in its session: four bytes, the lowest first
+    sketches BLOB NOT NULL -- a bit for each coordinate of its sum; none is set where no word is known
 ) STRICT;
 
 -- The columns hold terms made by words.py, separated by spaces; every other character belongs to a term. Those of
