@@ -9,7 +9,7 @@ from loom.archive.search.marks import reacts
 from loom.archive.search.meaning import SENTENCES, WORDS, Meaning
 from loom.archive.search.stems import stem
 from loom.archive.search.stopwords import STOP_STEMS
-from loom.archive.search.vectors import LARGEST_WEIGHT, MOST_WORDS, Vectors
+from loom.archive.search.vectors import MOST_TERMS, Vectors
 
 
 def near(question: str, *texts: str, names: tuple[str, ...] = ()) -> list[float]:
@@ -56,19 +56,39 @@ def test_the_name_of_the_speaker_does_not_count() -> None:
 
 
 def test_a_long_text_of_rare_words_is_added_up_without_overflow() -> None:
-    words = " ".join(f"q{i}z" for i in range(10 * MOST_WORDS))
+    words = " ".join(f"q{i}z" for i in range(10 * MOST_TERMS))
     assert near(f"dog {words}?", words)[0] == pytest.approx(1, abs=0.05)
-    assert 3 * LARGEST_WEIGHT * MOST_WORDS < 1 << 16
+
+
+@pytest.mark.parametrize("vectors", [WORDS, SENTENCES])
+def test_a_long_text_of_the_heaviest_words_is_added_up_without_overflow(vectors: Vectors) -> None:
+    assert MOST_TERMS * max(vectors.weights) * ((1 << vectors.bits) - 1) < 1 << 16
+    heaviest = [term for term, place in vectors.places.items() if vectors.weights[place] == max(vectors.weights)]
+    words = " ".join(heaviest[:20]).split() * 100
+    once, length = vectors.sum(words[:MOST_TERMS])
+    assert vectors.sum(words) == (once, length)
+    assert max(map(abs, once)) <= length
 
 
 @pytest.mark.parametrize("vectors", [WORDS, SENTENCES])
 def test_the_vectors_are_of_stems_that_say_something(vectors: Vectors) -> None:
     places = vectors.places
-    assert len(vectors.rows) == len(places) * vectors.dimensions // 4
+    assert len(vectors.rows) == len(places) * vectors.dimensions * vectors.bits // 8
     assert len(vectors.weights) == len(places)
-    assert 0 < min(vectors.weights) < max(vectors.weights) <= LARGEST_WEIGHT
+    assert 0 < min(vectors.weights) < max(vectors.weights)
     assert not STOP_STEMS & places.keys()
     assert {stem("swimming"), stem("puppies"), stem("databases")} <= places.keys()
+
+
+def test_two_words_beside_each_other_may_mean_what_neither_does() -> None:
+    leaves, removes = "The plane takes off at noon.", "She takes the plane off the shelf."
+    asked = Meaning("the plane takes off?", (), SENTENCES)
+    assert "take off" in SENTENCES.places
+    assert asked.nearness(leaves) > asked.nearness(removes)
+    together, _ = SENTENCES.sum(["takes", "off"])
+    apart, _ = SENTENCES.sum(["off", "takes"])
+    assert together != apart
+    assert WORDS.sum(["takes", "off"]) == WORDS.sum(["off", "takes"])
 
 
 @pytest.mark.parametrize(

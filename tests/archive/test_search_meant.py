@@ -13,7 +13,8 @@ from loom.archive.search import postings, sketches
 from loom.archive.search.cues import Cues
 from loom.archive.search.meaning import SENTENCES, SKETCH_BYTES, Meaning, sketch_of
 from loom.archive.search.postings import Mark
-from loom.archive.search.ranking import FIRST, LEAST_NEAR, Reading, meant
+from loom.archive.search.ranking import FIRST, FIRST_BY_WORDS, LEAST_NEAR, Reading, meant
+from loom.archive.search.sketches import likest, row_of
 
 SAID = "Let's ship version two on Friday."
 ASKED = "when do we release?"
@@ -45,8 +46,8 @@ async def test_what_was_said_in_other_words_is_among_the_first_five(
     if indexed:
         reindex(store.path)
     hits = await store.search_turns(session, ASKED)
-    assert contents(hits).index(SAID) == FIRST - 1
-    assert [hit.by_meaning for hit in hits] == [False] * 4 + [True] + [False] * (len(hits) - 5)
+    assert FIRST_BY_WORDS <= contents(hits).index(SAID) < FIRST
+    assert [hit.content for hit in hits if hit.by_meaning] == [SAID]
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
@@ -197,17 +198,30 @@ def test_the_nearest_comes_first_and_a_reaction_after_it() -> None:
     marks = {place: Mark(0, 50, 0) for place in range(1, 9)}
     ranked = [(place, 9.0 - place) for place in range(1, 7)]
     readings = {7: Reading(0.5, True), 8: Reading(0.45, False), 6: Reading(LEAST_NEAR, False), 1: Reading(0.9, False)}
-    assert meant(ranked, readings, marks, Cues()) == [8]
+    assert meant(ranked, readings, marks, Cues()) == [8, 7]
+    assert meant(
+        [(place, 1.0) for place in (1, 2, 3)],
+        {**readings, 9: Reading(0.6, False)},
+        {**marks, 9: Mark(0, 50, 0)},
+        Cues(),
+    ) == [9, 8]
     assert meant(ranked[:2], readings, marks, Cues()) == [8, 7, 6]
     assert meant([], {7: Reading(LEAST_NEAR - 0.01, False)}, marks, Cues()) == []
 
 
 @given(st.text())
-def test_any_text_has_a_sketch_and_a_question_may_have_none(text: str) -> None:
+def test_any_text_has_a_sketch_and_a_question_may_have_no_direction(text: str) -> None:
     assert len(sketch_of(text)) == SKETCH_BYTES
-    assert Meaning(text, (), SENTENCES).sketch in (b"", sketch_of(text))
+    assert len(Meaning(text, (), SENTENCES).direction) in (0, SENTENCES.dimensions)
+
+
+def test_the_sketch_of_a_text_is_nearest_to_its_own() -> None:
+    texts = [SAID, *OTHERS]
+    rows = [row_of([(place, sketch_of(text))]) for place, text in enumerate(texts, 1)]
+    for place, text in enumerate(texts, 1):
+        assert next(likest(Meaning(text, (), SENTENCES).direction, rows)) == place
 
 
 def test_a_text_without_a_known_word_is_like_nothing() -> None:
     assert sketch_of("the and of") == bytes(SKETCH_BYTES)
-    assert Meaning("the and of", (), SENTENCES).sketch == b""
+    assert Meaning("the and of", (), SENTENCES).direction == []

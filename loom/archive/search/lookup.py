@@ -41,7 +41,7 @@ MAX_RULES = 200
 MOST_REREAD = 60
 """The best turns found by a question, whose texts are read: hardly one behind them comes among the first ten."""
 MOST_LIKE = 32
-"""The turns whose sketches are likest to the question's are read: the nearest one is nearly always among them."""
+"""The turns whose sketches differ least from the question are read: the nearest one is nearly always among them."""
 MAX_READ = 4_000_000
 """Characters that are read to see whether a passage stands in them."""
 MAX_REREAD = 200
@@ -188,10 +188,10 @@ def _with_meant(
 ) -> _Ranked:
     """With the turns nearest in meaning of all that was said."""
     meaning = Meaning(without_excluded(query.text), cues.names, SENTENCES)
-    if not meaning.sketch:
+    if not meaning.direction:
         return _Ranked(ranked)
     marks = postings.likest(
-        meaning.sketch, MOST_LIKE, is_allowed=lambda place: is_allowed(place, evidence), passes=filtered.passes
+        meaning.direction, MOST_LIKE, is_allowed=lambda place: is_allowed(place, evidence), passes=filtered.passes
     )
     reader.check()
     readings = {place: Reading(meaning.nearness(text), reacts(text)) for place, text in reader.texts(marks).items()}

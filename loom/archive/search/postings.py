@@ -236,14 +236,19 @@ class Postings:
         return found
 
     def likest(
-        self, sketch: bytes, most: int, *, is_allowed: Callable[[int], bool], passes: Callable[[Mark], bool]
+        self,
+        direction: Sequence[float],
+        most: int,
+        *,
+        is_allowed: Callable[[int], bool],
+        passes: Callable[[Mark], bool],
     ) -> dict[int, Mark]:
         """The marks of those turns of the person's and the model's that may be hits and pass the filters, at most so
-        many, whose sketches are likest to one."""
+        many, that differ least from a direction."""
         tail = self._tail.entries
         waiting = [(place, sketched) for place in sorted(tail, reverse=True) if (sketched := tail[place].sketch)]
         indexed = rows_of(self._connection, self._scope.stretches) if self._scope.indexed else ()
-        places = filter(is_allowed, likest(sketch, chain((row_of([turn]) for turn in waiting), indexed)))
+        places = filter(is_allowed, likest(direction, chain((row_of([turn]) for turn in waiting), indexed)))
         if self._narrow and len(narrowed := self.narrowed(MAX_POSTINGS)) < MAX_POSTINGS:
             places = filter(narrowed.__contains__, places)
         found: dict[int, Mark] = {}

@@ -60,8 +60,8 @@ of the tenth turn, so that the first few, where they stand far out, stay what th
 MEANT_AT = 10
 REACTION = 0.2
 """What a turn loses that begins with thanks or praise."""
-FIRST, FIRST_BY_WORDS = 5, 4
-"""Of the first five turns at most four are there for their words, the others for being the nearest in meaning of all
+FIRST, FIRST_BY_WORDS = 5, 3
+"""Of the first five turns at most three are there for their words, the others for being the nearest in meaning of all
 that was said: what is asked for in quite other words comes nowhere by its words. Adding both scores up brings either
 few of these or loses more of the others."""
 LEAST_NEAR = 0.25
