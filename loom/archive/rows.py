@@ -67,16 +67,14 @@ class StorableTurn(NamedTuple):
 
     role: str
     append_key: str | None
-    before_tokens: tuple[Column, ...]
-    """role, kind, status, content, tool_calls, tool_call_id, tool_name"""
-    from_tokens: tuple[Column, ...]
-    """token_count, part_json, message_meta, usage, cost_usd, created_at"""
+    columns: tuple[Column, ...]
+    """The DIGESTED columns behind turn_number and exchange."""
 
     def placed(
         self, session_id: str, turn_number: int, exchange: int, previous_digest: str
     ) -> tuple[tuple[Column, ...], str]:
         """The whole row (session_id, the DIGESTED columns, append_key, digest) and its digest."""
-        digested = (turn_number, exchange, *self.before_tokens, *self.from_tokens)
+        digested = (turn_number, exchange, *self.columns)
         chained = digest(previous_digest, digested)
         return (session_id, *digested, self.append_key, chained), chained
 
@@ -93,7 +91,7 @@ def storable_turn(turn: NewTurn) -> StorableTurn:
     return StorableTurn(
         role=turn.role,
         append_key=_text(turn.append_key),
-        before_tokens=(
+        columns=(
             turn.role,
             _KIND_NAMES.get(turn.kind) or TurnKind(turn.kind).value,
             _STATUS_NAMES.get(turn.status) or TurnStatus(turn.status).value,
@@ -101,8 +99,6 @@ def storable_turn(turn: NewTurn) -> StorableTurn:
             _json(turn.tool_calls),
             _text(turn.tool_call_id),
             _text(turn.tool_name),
-        ),
-        from_tokens=(
             _count(turn.token_count),
             _text(turn.part_json),
             _text(turn.message_meta),
