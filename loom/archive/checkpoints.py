@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -96,14 +97,13 @@ class Checkpoints:
 
     def wrote(self) -> None:
         """To be called after every write, on the event loop."""
-        loop = asyncio.get_running_loop()
-        self._last_write = loop.time()
+        self._last_write = time.monotonic()
         if self._stopped:
             return
         if self._timer is None:
-            self._timer = loop.call_later(IDLE_SECONDS, self._pause)
+            self._timer = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._pause)
         if self._look is None:
-            self._look = loop.call_later(LOOK_SECONDS, self._look_at_it)
+            self._look = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look_at_it)
 
     async def stop(self) -> None:
         """No more of it; waits for the one under way."""
@@ -115,11 +115,10 @@ class Checkpoints:
             await asyncio.wait({self._moving})
 
     def _pause(self) -> None:
-        loop = asyncio.get_running_loop()
-        left = self._last_write + IDLE_SECONDS - loop.time()
+        left = self._last_write + IDLE_SECONDS - time.monotonic()
         if left > 0:
             # Something was written since: one timer is moved on, in place of a new one for each write.
-            self._timer = loop.call_later(left, self._pause)
+            self._timer = asyncio.get_running_loop().call_later(left, self._pause)
             return
         self._timer = None
         if self._log.holds(IDLE_BYTES):

@@ -23,7 +23,7 @@ SETTLED_SECONDS = 0.1
 """A folder that has not changed for so long will show another time when it changes. The steps are 10 ms at most on the
 file systems below (https://docs.kernel.org/filesystems/multigrain-ts.html)."""
 
-_NOTING = frozenset(("btrfs", "ext2", "ext3", "ext4", "f2fs", "tmpfs", "xfs"))
+_NOTING = frozenset(("btrfs", "ext2", "ext3", "ext4", "tmpfs", "xfs"))
 
 _SECOND = 1_000_000_000
 
