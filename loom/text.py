@@ -86,6 +86,8 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
 def storable(text: str) -> str:
     """The text with lone surrogates replaced by U+FFFD: they cannot be encoded, so neither the database nor a
     provider can take them. Everything else, NUL included, stays."""
+    if text.isascii():
+        return text
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

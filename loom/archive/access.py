@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -178,7 +179,7 @@ class Access:
         await self._whole()
         if self._writer is None:
             raise ArchiveUnavailable("The archive is not open.")
-        writing = self._writer.carry(lambda c: _in_turn(c, work))
+        writing = self._writer.carry(partial(_in_turn, work))
         self._writes.add(writing)
 
         def written(done: asyncio.Future[T]) -> None:
@@ -308,6 +309,8 @@ def _index(connection: sqlite3.Connection) -> LogIndex | None:
 
 
 def _look(connection: sqlite3.Connection) -> None:
+    if isinstance(connection, ArchiveConnection):
+        connection.forget_names()
     with in_turn(connection, CLOSING_PATIENCE):
         pass
 
@@ -317,6 +320,6 @@ def _empty_log(connection: sqlite3.Connection) -> None:
         checkpoint(connection, empty=True)
 
 
-def _in_turn(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+def _in_turn(work: Callable[[sqlite3.Connection], T], connection: sqlite3.Connection) -> T:
     with in_turn(connection, WRITING_PATIENCE):
         return work(connection)

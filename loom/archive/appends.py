@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from loom.archive.digests import DIGESTED, GENESIS
 from loom.archive.errors import LeaseLost, UnknownSession
@@ -27,8 +26,7 @@ _REFUSALS = (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_NOTNULL
 _COLUMNS = ("session_id", *DIGESTED, "append_key", "digest")
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """Where a session ends: what the next turn is chained to."""
 
     turn_count: int
@@ -37,8 +35,7 @@ class Head:
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
+class Appended(NamedTuple):
     """What an append stored."""
 
     rows: list[tuple[Column, ...]]

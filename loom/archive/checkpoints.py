@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -29,6 +30,9 @@ IDLE_BYTES = 1_000_000
 FULL_BYTES = 8_000_000
 """A log that holds so much is moved without waiting for a pause: reading slows down with it, and what is longer than
 `database.LOG_BYTES` has to grow anew each time."""
+
+LOOK_SECONDS = 0.02
+"""So long after a write, whether the log holds so much is looked at: not with each of many, which would wait for it."""
 
 RETRY_SECONDS = 0.5
 """A log that others read just now is tried again so soon; then after twice as long, up to RETRY_SECONDS_AT_MOST."""
@@ -84,6 +88,7 @@ class Checkpoints:
         self._log = log
         self._move = move
         self._timer: asyncio.TimerHandle | None = None
+        self._look: asyncio.TimerHandle | None = None
         self._retry: asyncio.TimerHandle | None = None
         self._retry_seconds = 0.0
         self._moving: asyncio.Task[None] | None = None
@@ -92,31 +97,36 @@ class Checkpoints:
 
     def wrote(self) -> None:
         """To be called after every write, on the event loop."""
-        loop = asyncio.get_running_loop()
-        self._last_write = loop.time()
-        if self._timer is None and not self._stopped:
-            self._timer = loop.call_later(IDLE_SECONDS, self._pause)
-        if self._retry is None and self._log.holds(FULL_BYTES):
-            self._start()
+        self._last_write = time.monotonic()
+        if self._stopped:
+            return
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._pause)
+        if self._look is None:
+            self._look = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look_at_it)
 
     async def stop(self) -> None:
         """No more of it; waits for the one under way."""
         self._stopped = True
-        for timer in (self._timer, self._retry):
+        for timer in (self._timer, self._look, self._retry):
             if timer is not None:
                 timer.cancel()
         if self._moving is not None:
             await asyncio.wait({self._moving})
 
     def _pause(self) -> None:
-        loop = asyncio.get_running_loop()
-        left = self._last_write + IDLE_SECONDS - loop.time()
+        left = self._last_write + IDLE_SECONDS - time.monotonic()
         if left > 0:
             # Something was written since: one timer is moved on, in place of a new one for each write.
-            self._timer = loop.call_later(left, self._pause)
+            self._timer = asyncio.get_running_loop().call_later(left, self._pause)
             return
         self._timer = None
         if self._log.holds(IDLE_BYTES):
+            self._start()
+
+    def _look_at_it(self) -> None:
+        self._look = None
+        if self._retry is None and self._log.holds(FULL_BYTES):
             self._start()
 
     def _try_again(self) -> None:

@@ -5,12 +5,26 @@ Nothing in the archive is ordered by time alone: turns are by number, so a clock
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
+
+_SECOND = 1_000_000_000
+
+_latest = (0, "1970-01-01T00:00:00")
+"""A second since 1970 and how it is written."""
 
 
 def now() -> str:
     """The present moment."""
-    return _text(datetime.now(UTC))
+    # Written anew with each second only: each turn waits for it, and behind a wait for the disk, when nothing that a
+    # date needs is at hand, it takes a processor 8 µs.
+    global _latest  # noqa: PLW0603 - one value that is replaced whole, from any thread
+    second, rest = divmod(time.time_ns(), _SECOND)
+    known, written = _latest
+    if second != known:
+        written = datetime.fromtimestamp(second, UTC).isoformat(timespec="seconds")[:-6]
+        _latest = second, written
+    return f"{written}.{rest // 1000:06d}Z"
 
 
 def normalised(moment: str | datetime) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,31 +65,24 @@ class ArchiveConnection(sqlite3.Connection):
     files: OpenFiles | None = None
     """What is watched in each turn; None where there is no turnstile."""
     index: LogIndex | None = None
-    _inside = False
+    is_inside = False
+    """Whether it is this connection's turn just now."""
 
-    @contextmanager
-    def writing(self, patience: float) -> Iterator[None]:
+    def writing(self, patience: float) -> _Turn:
         """Nobody else writes or moves the log while it lasts, and the files are seen to have their names; inside of
         itself it does nothing.
 
         Raises sqlite3.OperationalError (SQLITE_BUSY) after `patience` seconds, OSError if the lock files cannot be
         made, Displaced or another WriteFailed if files of the archive were removed or replaced.
         """
-        if self.turnstile is None or self._inside:
-            yield
-            return
-        if not self.turnstile.enter(patience):
-            raise _Busy(f"database is locked: another process has not let go of it for {patience:g} s")
-        self._inside = True
-        try:
-            if self.files is not None:
-                self.files.before(self)
-            yield
-            if self.files is not None:
-                self.files.behind(self)
-        finally:
-            self._inside = False
-            self.turnstile.leave()
+        return _Turn(self, patience)
+
+    def forget_names(self) -> None:
+        """Look every file's name up in the next turn, whatever the folder says of it."""
+        if self.files is not None:
+            self.files.forget_names()
+        if self.turnstile is not None:
+            self.turnstile.forget_names()
 
     def require_index(self) -> LogIndex:
         """The index of the log that this connection uses. RuntimeError on a connection of some other making."""
@@ -122,6 +114,47 @@ class ArchiveConnection(sqlite3.Connection):
                 files.close()
             if index is not None:
                 index.leave()
+
+
+class _Turn:
+    """See `ArchiveConnection.writing`. No generator: each append waits for this."""
+
+    __slots__ = ("_connection", "_patience", "_turnstile")
+
+    def __init__(self, connection: ArchiveConnection, patience: float) -> None:
+        self._connection = connection
+        self._patience = patience
+        self._turnstile: Turnstile | None = None
+        """The one that was entered; None inside of another turn, and where there is none."""
+
+    def __enter__(self) -> None:
+        connection, turnstile = self._connection, self._connection.turnstile
+        if turnstile is None or connection.is_inside:
+            return
+        if not turnstile.enter(self._patience):
+            raise _Busy(f"database is locked: another process has not let go of it for {self._patience:g} s")
+        self._turnstile = turnstile
+        connection.is_inside = True
+        try:
+            if connection.files is not None:
+                connection.files.before(connection)
+        except BaseException:
+            self._leave(turnstile)
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        turnstile, connection = self._turnstile, self._connection
+        if turnstile is None:
+            return
+        try:
+            if kind is None and connection.files is not None:
+                connection.files.behind(connection)
+        finally:
+            self._leave(turnstile)
+
+    def _leave(self, turnstile: Turnstile) -> None:
+        self._connection.is_inside = False
+        turnstile.leave()
 
 
 class _Busy(sqlite3.OperationalError):

@@ -38,11 +38,11 @@ def digest(previous: str, columns: Iterable[str | int | float | None]) -> str:
     SHA-256 over `previous` and the columns, each written as its length in bytes, a colon and its UTF-8 text, or as
     `-` when it is NULL; whole numbers in decimal, others as Python's shortest `repr`.
     """
-    written = [previous.encode("ascii")]
+    written = [previous]
     for column in columns:
         if column is None:
-            written.append(b"-")
+            written.append("-")
         else:
-            data = column.encode() if isinstance(column, str) else repr(column).encode("ascii")
-            written += (b"%d:" % len(data), data)
-    return hashlib.sha256(b"".join(written)).hexdigest()
+            text = column if isinstance(column, str) else repr(column)
+            written.append(f"{len(text) if text.isascii() else len(text.encode())}:{text}")
+    return hashlib.sha256("".join(written).encode()).hexdigest()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
+
+_AT_ONCE = fcntl.LOCK_EX | fcntl.LOCK_NB
 
 
 def lock_file(path: Path) -> Path:
@@ -35,7 +37,8 @@ def open_lock(path: Path) -> int:
 
 def lock_at_once(descriptor: int) -> bool:
     """Lock the file if nobody else has it locked; whether that was so. Raises OSError where it cannot be locked."""
-    with suppress(BlockingIOError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
+    try:
+        fcntl.flock(descriptor, _AT_ONCE)
+    except BlockingIOError:
+        return False
+    return True

@@ -23,10 +23,15 @@ class Hops(aiosqlite.Connection):
     """A connection to the archive with a thread of its own. Functions run there one after another, in the order in
     which they were handed in; each is a whole, so that a task cancelled in the middle leaves no transaction open."""
 
+    _home: asyncio.AbstractEventLoop
+    """The loop that it was opened on, and that hears of everything. Kept: to ask for the running one takes a system
+    call."""
+
     @classmethod
     async def opened(cls, path: Path, *, readonly: bool = False) -> Hops:
         """A connection to the archive at `path`. Raises as `loom.archive.database.connect` does."""
         hops = cls(partial(connect, path, readonly=readonly), iter_chunk_size=64)
+        hops._home = asyncio.get_running_loop()
         thread = cast(Thread, getattr(hops, "_thread", hops))  # before 0.22 the connection is the thread
         # A program that fails to close its archive still ends; every append that was acknowledged is on disk.
         thread.daemon = True
@@ -40,11 +45,11 @@ class Hops(aiosqlite.Connection):
 
     def begin(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
         """Hand `work` in; the future has what it gives or raises. Raises ArchiveUnavailable after `close`."""
-        return self._begin(asyncio.get_running_loop().create_future(), work)
+        return self._begin(self._home.create_future(), work)
 
     def carry(self, work: Callable[[sqlite3.Connection], T]) -> Carried[T]:
         """As `begin`, for work that nobody who waits for it can leave."""
-        return self._begin(Carried(loop=asyncio.get_running_loop()), work)
+        return self._begin(Carried(loop=self._home), work)
 
     def _begin(self, future: _Future, work: Callable[[sqlite3.Connection], T]) -> _Future:
         if not self._running or self._connection is None:

@@ -2,8 +2,9 @@
 
 SQLite goes on with the files that it opened, whatever becomes of their names: what is written to a log that somebody
 removed is gone with the process, and a log or an index that another process makes in its place knows nothing of this
-one's. So it is looked at in every turn of a writer (some 20 µs): before the write whether database and index have their
-names and the index is about the log in use, behind it whether database and log have theirs.
+one's. So it is looked at in every turn of a writer (some 10 µs): before the write whether database and index have their
+names and the index is about the log in use, behind it whether database and log have theirs. While the folder is as it
+was when the names were looked up, they stand (`loom.archive.foldertimes`).
 
 A log without a name is moved into the database, through the connection that still has it, which saves every turn in
 it; then all connections are opened anew. Names are looked up in the folder as it was opened: one that is moved with
@@ -17,10 +18,12 @@ import sqlite3
 import stat
 import uuid
 from enum import Enum
+from functools import partial
 from pathlib import Path
 
 from loom.archive import guard
 from loom.archive.errors import Displaced, WriteFailed
+from loom.archive.foldertimes import FolderTime, notes_changes
 from loom.archive.logindex import IndexHead, LogEnd, LogIndex
 from loom.archive.stranded import Stranded, StrandedSession, stranded_in
 
@@ -60,6 +63,8 @@ class OpenFiles:
         self._folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._log = -1
         try:
+            is_noted = notes_changes(path.parent)
+            self._time_before, self._time_behind = (FolderTime(self._folder, is_noted=is_noted) for _ in range(2))
             self._database_inode = self._status(path.name).st_ino
             with guard.ours():
                 self._log = os.open(self._names[1], os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._folder)
@@ -86,27 +91,43 @@ class OpenFiles:
     def behind(self, connection: sqlite3.Connection) -> None:
         """To be called in the connection's turn, after it has written: on return that is on the disk under a name of
         the archive's. Raises WriteFailed, which says that it may be stored or not."""
-        if not (self._has(self._names[0], self._database_inode) and self._has(self._names[1], self._log_inode)):
+        if not self._time_behind.holds(self._are_named_behind):
             try:
                 self._put_right(connection, _PERHAPS)
             except Displaced:
                 # It is in the database now; the next turn opens everything anew.
                 return
 
-    def _is_sound(self) -> bool:
+    def forget_names(self) -> None:
+        """Look the files' names up the next time, whatever the folder says."""
+        self._time_before.forget()
+        self._time_behind.forget()
+
+    def _are_named_behind(self) -> bool:
+        """Whether database and log have their names."""
+        database, log, _ = self._names
         try:
-            database = self._status(self._names[0])
+            return self._status(database).st_ino == self._database_inode and self._status(log).st_ino == self._log_inode
         except FileNotFoundError:
             return False
-        end = self._index.end()
-        sound = (
-            database.st_ino == self._database_inode
-            and self._has(self._names[2], self._index.inode)
-            and self._is_mine(end)
-        )
-        if sound:
-            self._index.seen = (database.st_mtime_ns, database.st_size, end)
-        return sound
+
+    def _is_sound(self) -> bool:
+        """Whether database and index have their names, and the index is about the log that is open here."""
+        end, seen = self._index.end(), self._index.seen
+        if seen is None or _round(end) != _round(seen[2]):
+            # The database may have changed, and is looked at with its name.
+            self._time_before.forget()
+        return self._is_mine(end) and self._time_before.holds(partial(self._are_named_before, end))
+
+    def _are_named_before(self, end: LogEnd | None) -> bool:
+        try:
+            database, index = self._status(self._names[0]), self._status(self._names[2])
+        except FileNotFoundError:
+            return False
+        if database.st_ino != self._database_inode or index.st_ino != self._index.inode:
+            return False
+        self._index.seen = (database.st_mtime_ns, database.st_size, end)
+        return True
 
     def _is_written_by_others(self, head: IndexHead) -> bool:
         """Whether the database has been written to, since its files last had their names, by somebody with another
@@ -115,11 +136,8 @@ class OpenFiles:
             return False
         changed, size, end = self._index.seen
         status = self._status(self._names[0])
-        same_round = (head.end and head.end.round) == (end and end.round)
+        same_round = _round(head.end) == _round(end)
         return same_round and (status.st_mtime_ns, status.st_size) != (changed, size)
-
-    def _has(self, name: str, inode: int | None) -> bool:
-        return self._named(name, inode) is _Named.SAME
 
     @property
     def _own_salts(self) -> bytes:
@@ -273,6 +291,10 @@ def _move_log(connection: sqlite3.Connection, outcome: str) -> None:
             f"{outcome}.",
             "Retry; if it goes on, close the other loom.",
         )
+
+
+def _round(end: LogEnd | None) -> tuple[bytes, int] | None:
+    return None if end is None else end.round
 
 
 def _belongs(salts: bytes, head: IndexHead) -> bool:

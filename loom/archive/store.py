@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from loom.archive import clock, drafts, manifests, sessions
+from loom.archive import clock, drafts, manifests, reading, sessions
 from loom.archive.appends import Appended, Appender
 from loom.archive.database import require_file
 from loom.archive.errors import NewerArchive, UnknownSession, UnwritableArchive
@@ -198,9 +198,16 @@ class ConversationStore(ArchiveReader):
 
         Takes no longer for a long session than for a short one. Raises UnknownSession.
         """
-        if not self.readonly:
+
+        def look(connection: sqlite3.Connection) -> tuple[bool, list[Turn]]:
+            # In one hop: nearly always there is no draft.
+            is_left = not self.readonly and drafts.get_draft(connection, session_id) is not None
+            return is_left, reading.turns_before(connection, session_id, None, limit)
+
+        is_left, turns = await self._access.read(look)
+        if is_left:
             await self.recover_draft(session_id)
-        turns = await self.get_turns_before(session_id, None, limit)
+            turns = await self.get_turns_before(session_id, None, limit)
         if not turns and await self.get_session(session_id) is None:
             raise UnknownSession(f"There is no session {session_id} in the archive.")
         return turns

@@ -6,10 +6,12 @@ import fcntl
 import os
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
 
 from loom.archive.flocks import lock_at_once, lock_file
+from loom.archive.foldertimes import FolderTime, notes_changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,8 @@ class Turnstile:
         self._path = path
         self._names = (f"{path.name}-queue", lock_file(path).name)
         self._folder = -1
+        self._time: FolderTime | None = None
+        """Of the folder, as far as the gates' names go; None until it is open."""
         self._gates: _Gates | None = None
 
     def enter(self, patience: float) -> bool:
@@ -80,13 +84,21 @@ class Turnstile:
             self._let_gates_go()
         return False
 
+    def forget_names(self) -> None:
+        """Look the files' names up the next time, whatever the folder says."""
+        if self._time is not None:
+            self._time.forget()
+
     def _have_names(self) -> bool:
         """Whether the files that are open are those that everybody else finds."""
-        gates, folder, (outer, inner) = self._gates, self._folder, self._names
+        return self._gates is None or self._time is None or self._time.holds(partial(self._look, self._gates))
+
+    def _look(self, gates: _Gates) -> bool:
+        outer, inner = self._names
         try:
-            return gates is None or gates.inodes == (
-                os.stat(outer, dir_fd=folder).st_ino,
-                os.stat(inner, dir_fd=folder).st_ino,
+            return gates.inodes == (
+                os.stat(outer, dir_fd=self._folder).st_ino,
+                os.stat(inner, dir_fd=self._folder).st_ino,
             )
         except FileNotFoundError:
             return False
@@ -116,9 +128,11 @@ class Turnstile:
         if self._folder >= 0:
             os.close(self._folder)
             self._folder = -1
+            self._time = None
 
     def _let_gates_go(self) -> None:
         gates, self._gates = self._gates, None
+        self.forget_names()
         if gates is not None:
             gates.close()
 
@@ -130,6 +144,7 @@ class Turnstile:
                 # The folder itself was removed: another one may be in its place.
                 self.close()
         self._folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._time = FolderTime(self._folder, is_noted=notes_changes(self._path.parent))
         return _Gates.opened(self._folder, self._names)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from loom.archive import ArchiveUnavailable, ConversationStore, access, sessions
 from loom.archive.check import check
 from loom.archive.database import connect
 from loom.archive.errors import WriteFailed
+from loom.archive.foldertimes import SETTLED_SECONDS
 from tests.support.keeper import Keeper
 
 BEFORE = [f"before {n} " + "x" * 500 for n in range(30)]
@@ -115,6 +117,23 @@ async def test_what_is_acknowledged_afterwards_survives_a_kill(archive_path: Pat
         harm(archive_path)
         assert keeper.ask("append", session, AFTER) == {"numbers": list(range(31, 61))}
         assert keeper.ask("read", session) == {"texts": BEFORE + AFTER}
+    assert await _texts(archive_path, session) == BEFORE + AFTER
+
+
+def _wait_until_it_is_still(folder: Path) -> None:
+    while time.time_ns() - folder.stat().st_ctime_ns <= 2 * SETTLED_SECONDS * 1e9:
+        pass
+
+
+@pytest.mark.parametrize("harm", HARMS + UNOPENABLE)
+async def test_in_a_folder_that_has_long_been_still_it_is_noticed_as_soon(archive_path: Path, harm: Harm) -> None:
+    with Keeper(archive_path) as keeper:
+        session = keeper.ask("begin")["session"]
+        keeper.ask("append", session, BEFORE[:1])
+        _wait_until_it_is_still(archive_path.parent)
+        keeper.ask("append", session, BEFORE[1:])
+        harm(archive_path)
+        assert keeper.ask("append", session, AFTER) == {"numbers": list(range(31, 61))}
     assert await _texts(archive_path, session) == BEFORE + AFTER
 
 
