@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.events import Resize
+from textual.screen import Screen
 from textual.widgets import Footer
 from textual.widgets._footer import FooterKey
 
@@ -55,6 +56,12 @@ class KeyBar(Footer):
         for key in self._shown:
             yield key.drawn()
 
+    def bindings_changed(self, screen: Screen[object]) -> None:
+        """The screen's keys may be others now. Drawn as soon as this widget has its turn, and not a picture later."""
+        self._bindings_ready = True
+        if screen.app.app_focus and self.is_attached and screen is self.screen:
+            self.refresh(recompose=True)
+
     async def recompose(self) -> None:
         """Draw the keys anew if they are others than those that are there: Textual says that keys may have changed with
         every move of the focus."""
@@ -93,7 +100,7 @@ class KeyBar(Footer):
 
     def on_resize(self, event: Resize) -> None:
         if self._bindings_ready:
-            self.call_after_refresh(self.recompose)
+            self.refresh(recompose=True)
 
 
 def fitting(keys: Sequence[ShownKey], width: int) -> list[ShownKey]:
