@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from pytest_textual_snapshot import SVGImageExtension
 from syrupy.location import PyTestLocation
+
+from loom.cli.cowork import GARBAGE_AFTER
 
 # Machines are shared: how long an example takes says nothing about what it shows.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -33,6 +36,14 @@ SVGImageExtension.file_extension = "svg"
 SVGImageExtension._file_extension = "svg"
 SVGImageExtension.dirname = classmethod(_dirname)
 SVGImageExtension.get_snapshot_name = classmethod(_name)
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded now stays to the end: nobody has to look through it for garbage, and for the rest not more often
+    than the program itself."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GARBAGE_AFTER)
 
 
 def pytest_configure(config: pytest.Config) -> None:

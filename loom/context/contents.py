@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
 
@@ -50,9 +51,24 @@ class Contents:
 
     def fill(self, turns: Sequence[Turn], beginning: Beginning, summary: Turn | None) -> None:
         """Hold these rows, ascending, and nothing else, seen from this beginning; `summary` is the turn it names."""
-        self.held, self.hint = [], ""
-        for turn in turns:
-            self._hold(turn)
+        self.take(self.laid_out(turns, beginning.edges), beginning, summary)
+
+    def laid_out(self, turns: Sequence[Turn], edges: Edges) -> list[HeldExchange]:
+        """These rows, ascending, as exchanges that are counted as they look from these edges. Nothing here changes: it
+        may run in a thread, as it should where the rows are many or long."""
+        laid: list[HeldExchange] = []
+        for number, rows in groupby(turns, key=lambda turn: turn.exchange):
+            held = HeldExchange(number, self.rules, self.count)
+            held.add(list(rows))
+            held.view(edges)
+            laid.append(held)
+        return laid
+
+    def take(self, laid: Sequence[HeldExchange], beginning: Beginning, summary: Turn | None) -> None:
+        """Hold these exchanges and nothing else, see `fill`."""
+        for held in laid:
+            held.set_rules(self.rules)  # they may be others than when it was laid out
+        self.held, self.hint = list(laid), ""
         self.beginning, self._summary = beginning, summary
         self.let_go()
 

@@ -101,8 +101,9 @@ class HeldExchange:
 
     def set_rules(self, rules: TrimRules) -> None:
         """Look as these have it from now on."""
-        self._rules = rules
-        self._forget()
+        if rules != self._rules:
+            self._rules = rules
+            self._forget()
 
     def recount(self) -> None:
         """Forget every count: the counter has become better."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import lzma
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,10 @@ class VocabularyDamaged(LoomError):
     """The packaged vocabulary is not the one that was packed."""
 
 
+@cache
 def load_o200k() -> tiktoken.Encoding:
-    """The encoding. Takes about half a second: call it in a thread. Raises VocabularyDamaged."""
+    """The encoding, one for the whole process: it never changes. The first call takes about half a second: make it in a
+    thread. Raises VocabularyDamaged."""
     import tiktoken  # 30 ms and a native library
 
     return tiktoken.Encoding(

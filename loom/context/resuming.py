@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -56,7 +57,7 @@ class Resuming:
             taken = self._that_fit(page)
             turns = [*await self._rows.exchanges(taken[-1].exchange, taken[0].exchange), *turns]
             before = taken[-1].exchange
-            self._contents.fill(turns, beginning, summary)
+            await self._hold(turns, beginning, summary)
             if self._contents.edges.left_to >= turns[0].turn_number - 1 or self._used() >= self._room():
                 break
             # Twice as many each time: what was read is laid out anew at each step.
@@ -89,7 +90,12 @@ class Resuming:
         older = [number for number in beginning.edges.back if number < turns[0].exchange]
         if older:
             back = [turn for number in older for turn in await self._rows.exchanges(number, number)]
-            self._contents.fill([*back, *turns], beginning, summary)
+            await self._hold([*back, *turns], beginning, summary)
+
+    async def _hold(self, turns: Sequence[Turn], beginning: Beginning, summary: Turn | None) -> None:
+        """Hold these rows. They are read and counted in a thread: a few results of 200 kB take a second."""
+        laid = await asyncio.to_thread(self._contents.laid_out, turns, beginning.edges)
+        self._contents.take(laid, beginning, summary)
 
     def _begin_at_most_full(self, before: int) -> None:
         """Let the window begin behind turn `before` at the earliest, and later if more was read than there is room for

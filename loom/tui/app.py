@@ -20,10 +20,11 @@ from loom.cowork.past_requests import PastRequests
 from loom.errors import LoomError
 from loom.locations import Locations
 from loom.models.suggesting import suggest_models
-from loom.text import plural, show_line
+from loom.text import plural
 from loom.tui.age import utc_now
 from loom.tui.choices import AttachTurn, ForkAt, JumpTo, NewSession, OpenSession, PickerResult, Quit
 from loom.tui.commands import Call
+from loom.tui.forking import fork_behind
 from loom.tui.look import LoomLook
 from loom.tui.opening import open_workbench
 from loom.tui.palette import Entry, session_entries
@@ -280,26 +281,13 @@ class LoomApp(LoomLook):
                 elsewhere = session is not None and (session.session_id != session_id or session.read_only)
                 return OpenSession(session_id, turn, read_only=elsewhere)
             case ForkAt(session_id, turn):
-                return await self._fork(bench, session_id, turn)
+                return await fork_behind(bench.store, session_id, turn)
             case AttachTurn(session_id, turn):
                 await self._attach_turn(bench, session_id, turn)
                 # Attached from the first picker, there is no conversation yet that it could go along with.
                 return NewSession() if self._stage.session is None else None
             case Quit():
                 return None
-
-    async def _fork(self, bench: Workbench, session_id: str, turn_number: int) -> OpenSession:
-        """A fork that ends with the turn's exchange: half an exchange is nothing that a model can go on
-        from."""
-        turn = await bench.store.get_turn(session_id, turn_number)
-        if turn is None:
-            raise LoomError(f"T{turn_number} is not there any more.")
-        last = (await bench.store.get_exchanges(session_id, turn.exchange, turn.exchange))[-1].turn_number
-        parent = await bench.store.get_session(session_id)
-        fork = await bench.store.fork_session(session_id, last)
-        source = f" from {show_line(parent.reference, 12)}" if parent is not None else ""
-        end = "" if last == turn_number else f", the end of the exchange that T{turn_number} is in"
-        return OpenSession(fork, said=f"Forked{source} after T{last}{end}. ^O goes back to it.")
 
     def _fork_open(self, turn_number: str) -> None:
         session = self._stage.session

@@ -1,4 +1,4 @@
-"""A session in words: to be filtered by, and before it is deleted."""
+"""Sessions in words: that there is none, and which one it is before it is deleted."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from loom.tui.age import age
 from loom.tui.widgets.session_list import turns_text
 
 
-def haystack(session: Session) -> str:
-    """What the filter looks at."""
-    fields = (session.title, session.reference, session.focus, session.model_name, session.workspace_path)
-    return "\n".join((*fields, *session.tags)).casefold()
+def nothing_in_words(wanted: str, *, everywhere: bool) -> str:
+    """What is said of a list without a session: of a filter that `wanted` words, or of an archive; `everywhere` is
+    every workspace, not only this one."""
+    if wanted.strip():
+        wider = "" if everywhere else ", a looks in every workspace"
+        return f"No session has “{show_line(wanted, 60)}”. Esc clears the filter{wider}."
+    if everywhere:
+        return "No session yet. Enter starts the first one."
+    return "No session in this workspace yet. Enter starts the first one; a shows every workspace."
 
 
 def holder_in_words(holder: Holder) -> str:

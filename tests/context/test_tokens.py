@@ -53,6 +53,10 @@ def test_known_texts_have_their_known_tokens(text: str, tokens: list[int]) -> No
     assert o200k.load_o200k().encode_ordinary(text) == tokens
 
 
+def test_the_vocabulary_is_read_once() -> None:
+    assert o200k.load_o200k() is o200k.load_o200k()
+
+
 def test_a_damaged_vocabulary_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(o200k, "RAW_SHA256", "0" * 64)
     with pytest.raises(o200k.VocabularyDamaged, match="Install loom again"):

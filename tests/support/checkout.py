@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 FILES = {
     "README.md": "# Sample\n\nA small program to work on.\n",
@@ -39,7 +42,16 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def make_checkout(folder: Path) -> Path:
-    """The folder, made into a checkout with one commit."""
+    """The folder, made into a checkout with one commit: a copy of one that git made once for all tests."""
+    shutil.copytree(_made().name, folder, symlinks=True, dirs_exist_ok=True)
+    return folder
+
+
+@cache
+def _made() -> TemporaryDirectory[str]:
+    """Five processes of git, once; it goes when the tests end."""
+    made = TemporaryDirectory(prefix="loom-checkout-")
+    folder = Path(made.name)
     for name, text in FILES.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -49,4 +61,4 @@ def make_checkout(folder: Path) -> Path:
     git(folder, "config", "user.email", "ann@example.org")
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "Begin")
-    return folder
+    return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from textual.widgets._footer import FooterKey
 
+from loom.cowork.events import ExchangeEnded, ExchangeStarted, Outcome
 from loom.locations import Locations
 from loom.tui.screens.archive import ArchiveScreen
 from loom.tui.screens.help import HelpScreen
@@ -19,7 +21,10 @@ from loom.tui.screens.pins import PinsScreen
 from loom.tui.screens.turn_view import TurnViewScreen
 from loom.tui.screens.usage import UsageScreen
 from loom.tui.widgets.key_bar import KeyBar
-from tests.support.seat import Seat, seated
+from tests.support.browsing import HERE, alone, fill, until
+from tests.support.seat import PATIENCE, Seat, seated
+from tests.support.turns import session_record, turn
+from tests.tui.conftest import ChatApp
 
 
 async def see(seat: Seat, screen: type) -> None:
@@ -114,6 +119,48 @@ async def test_more_room_shows_more_keys(locations: Locations, workspace: Path) 
         await seat.pilot.resize_terminal(160, 24)
         await seat.until(lambda: len(bar.query(FooterKey)) > few)
         assert {"Help", "Quit"} <= {key.description for key in bar.query(FooterKey)}
+
+
+async def test_keys_that_stay_the_same_are_not_drawn_anew() -> None:
+    app = ChatApp(turns=[turn(1, "user", "Hello")], session=session_record())
+    async with app.run_test() as pilot:
+        bar = app.chat.query_one(KeyBar)
+        await until(pilot, lambda: bar.query(FooterKey))
+        before = list(bar.query(FooterKey))
+        app.chat.refresh_bindings()
+        await pilot.resize_terminal(app.size.width, app.size.height - 1)
+        assert list(bar.query(FooterKey)) == before
+
+
+async def test_a_key_that_does_something_now_appears_and_goes_again() -> None:
+    app = ChatApp(turns=[turn(1, "user", "Hello")], session=session_record())
+    async with app.run_test(size=(160, 30)) as pilot:
+
+        def words() -> list[str]:
+            return [key.description for key in app.chat.query_one(KeyBar).query(FooterKey)]
+
+        await until(pilot, words)
+        quiet = words()
+        app.service.busy = True
+        app.service.tell(ExchangeStarted(2))
+        await until(pilot, lambda: set(words()) - set(quiet) == {"Interrupt"})
+        app.service.busy = False
+        app.service.tell(ExchangeEnded(2, Outcome.COMPLETE))
+        await until(pilot, lambda: words() == quiet)
+
+
+async def test_a_screen_that_is_being_closed_is_asked_for_no_keys(tmp_path: Path) -> None:
+    fixed = await fill(tmp_path / "archive.db")
+    app = alone(PickerScreen(fixed, HERE))
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        bar = app.screen.query_one(KeyBar)
+        app.pop_screen()
+        async with asyncio.timeout(PATIENCE):
+            while bar.is_attached:
+                await bar.recompose()
+                await asyncio.sleep(0)
+    await fixed.store.close()
 
 
 async def test_keys_that_are_shown_no_more_are_let_go(locations: Locations, workspace: Path) -> None:

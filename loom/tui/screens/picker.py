@@ -23,6 +23,7 @@ from loom.errors import LoomError
 from loom.text import plural, show_line, storable
 from loom.tui.age import utc_now
 from loom.tui.choices import AttachTurn, ForkAt, JumpTo, NewSession, OpenSession, PickerResult, Quit
+from loom.tui.listed_sessions import ListedSessions, read_listed
 from loom.tui.places import is_gone
 from loom.tui.readers import SearchReader, SessionReader
 from loom.tui.screens.archive import ArchiveScreen
@@ -30,17 +31,12 @@ from loom.tui.screens.ask import AskScreen
 from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.help import HelpGroup, HelpScreen, group_of_bindings
-from loom.tui.session_words import deletion_in_words, haystack
+from loom.tui.session_words import deletion_in_words, nothing_in_words
 from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.row_list import RowList
-from loom.tui.widgets.session_list import NewSessionRow, SessionList, SessionRow
+from loom.tui.widgets.session_list import SessionList
 from loom.tui.widgets.title_line import TitleLine
 
-__all__ = ["NewSession", "OpenSession", "PickerResult", "PickerScreen", "Quit"]
-
-FIRST_PAGE = 100
-"""Sessions asked for before anything is drawn; the rest follows."""
-ALL_SESSIONS = 1_000_000
 LOOK_SECONDS = 1.0
 """How often is looked which sessions other looms have open."""
 
@@ -112,8 +108,7 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         self._here = workspace
         """The workspace as the archive has it: symlinks resolved."""
         self._everywhere = False
-        self._sessions: list[Session] = []
-        self._haystacks: list[str] = []
+        self._listed = ListedSessions()
         self._deleted: list[Session] = []
         self._loading = True
         self._on_session = False
@@ -151,21 +146,17 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         self._loading = True
         self._draw_title()
         self._here = storable(await asyncio.to_thread(os.path.realpath, self._workspace))
-        page = await self._reader.list_sessions(workspace, limit=FIRST_PAGE)
-        if everywhere is not self._everywhere:
-            return  # The person switched meanwhile; a later read is on its way.
-        complete = len(page) < FIRST_PAGE
-        self._set_sessions(page, loading=not complete)
-        if not complete:
-            sessions = await self._reader.list_sessions(workspace, limit=ALL_SESSIONS)
-            if everywhere is self._everywhere:
-                self._set_sessions(sessions, loading=False)
+        async for listed in read_listed(self._reader, workspace):
+            if everywhere is not self._everywhere:
+                return  # The person switched meanwhile; a later read is on its way.
+            self._listed, self._loading = listed, not listed.complete
+            self._show_rows()
         self._look_for_folders()
 
     @work(exclusive=True, group="folders")
     async def _look_for_folders(self) -> None:
         """Find out which folders are gone; nothing waits for it, a folder of a network may take its time."""
-        folders = {session.workspace_path for session in self._sessions} - {self._here}
+        folders = self._listed.folders - {self._here}
         gone = await asyncio.to_thread(lambda: frozenset(filter(is_gone, folders)))
         rows = self.query_one(SessionList)
         if gone != rows.gone:
@@ -185,52 +176,27 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
                     rows.repaint()
             await asyncio.sleep(LOOK_SECONDS)
 
-    def _set_sessions(self, sessions: list[Session], *, loading: bool) -> None:
-        self._sessions = sessions
-        self._haystacks = [haystack(session) for session in sessions]
-        self._loading = loading
-        self._show_rows()
-
     def _show_rows(self, *, to_best: bool = False) -> None:
         """Draw what the filter lets through. `to_best` puts the cursor on the first session found."""
         rows = self.query_one(SessionList)
-        here = rows.current
-        shown: list[SessionRow] = [NewSessionRow()]
-        words = self.query_one("#filter", Input).value.casefold().split()
-        shown += [
-            session
-            for session, text in zip(self._sessions, self._haystacks, strict=True)
-            if all(word in text for word in words)
-        ]
-        cursor = 0
-        if to_best and words and len(shown) > 1:
-            cursor = 1
-        elif isinstance(here, Session):
-            cursor = next((i for i, row in enumerate(shown) if isinstance(row, Session) and row.id == here.id), -1)
-            cursor = min(rows.cursor, len(shown) - 1) if cursor < 0 else cursor
+        wanted = self.query_one("#filter", Input).value
+        found = self._listed.having(wanted)
         rows.here = "" if self._everywhere else self._here
-        rows.with_place = self._everywhere or any(s.workspace_path != self._here for s in self._sessions)
-        rows.references = {session.id: session.reference for session in self._sessions}
-        rows.set_items(shown, cursor)
+        rows.with_place = self._everywhere or bool(self._listed.folders - {self._here})
+        rows.references = {session.id: session.reference for session in self._listed.all}
+        rows.set_sessions(found, to_first=to_best and bool(wanted.strip()))
         self._draw_title()
-        self._say_how_empty(len(shown) - 1)
+        self._say_how_empty(len(found))
 
     def _say_how_empty(self, found: int) -> None:
         wanted = self.query_one("#filter", Input).value
         if self._standing and not wanted.strip():
             self._say(self._standing, error=True)
-        elif found or self._loading:
-            self._say("")
-        elif wanted.strip():
-            everywhere = "" if self._everywhere else ", a looks in every workspace"
-            self._say(f"No session has “{show_line(wanted, 60)}”. Esc clears the filter{everywhere}.")
-        elif self._everywhere:
-            self._say("No session yet. Enter starts the first one.")
         else:
-            self._say("No session in this workspace yet. Enter starts the first one; a shows every workspace.")
+            self._say("" if found or self._loading else nothing_in_words(wanted, everywhere=self._everywhere))
 
     def _draw_title(self) -> None:
-        total, shown = len(self._sessions), len(self.query_one(SessionList).items) - 1
+        total, shown = len(self._listed.all), len(self.query_one(SessionList).items) - 1
         where = "every workspace" if self._everywhere else show_line(PurePath(self._workspace).name or "/", 60)
         path = "" if self._everywhere else f"  {show_line(self._workspace, 120)}"
         count = plural(total, "session") if shown >= total else f"{shown:,} of {total:,}"

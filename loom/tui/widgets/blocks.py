@@ -13,7 +13,7 @@ from loom.tui.widgets.card_title import CardState
 from loom.tui.widgets.command_card import CommandCard
 from loom.tui.widgets.fold import Fold, Thinking
 from loom.tui.widgets.line import ReceiptLine
-from loom.tui.widgets.message import AssistantMessage, UserMessage
+from loom.tui.widgets.message import AssistantMessage, TurnBlock, UserMessage
 from loom.tui.widgets.receipt import Receipt
 from loom.tui.widgets.tool_card import ToolCard
 
@@ -99,3 +99,8 @@ def settle(blocks: Sequence[Block]) -> None:
     for block in blocks:
         if isinstance(block, ToolCard) and block.open_ended:
             block.set_state(CardState.INTERRUPTED)
+
+
+def block_turn(block: Widget) -> int:
+    """The turn that a block draws; 0 when it draws none."""
+    return (block.turn_number or 0) if isinstance(block, TurnBlock | ToolCard | Fold | ReceiptLine) else 0

@@ -3,13 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.events import Resize
+from textual.screen import Screen
 from textual.widgets import Footer
 from textual.widgets._footer import FooterKey
+
+
+@dataclass(frozen=True)
+class ShownKey:
+    """A key of the screen, and what the line says of it."""
+
+    key: str
+    display: str
+    words: str
+    action: str
+    tooltip: str
+    enabled: bool
+
+    @property
+    def columns(self) -> int:
+        return cell_len(self.display) + (cell_len(self.words) + 3 if self.words else 0)
+
+    @property
+    def leads(self) -> bool:
+        """Whether it is the help, the way back or the way out."""
+        return "help" in self.action or self.key in ("escape", "ctrl+q")
+
+    def drawn(self) -> FooterKey:
+        key = FooterKey(
+            self.key, self.display, self.words, self.action, disabled=not self.enabled, tooltip=self.tooltip
+        )
+        # Without its watcher, which would look for styles before the key is on the screen.
+        key.set_reactive(FooterKey.compact, False)
+        return key
 
 
 class KeyBar(Footer):
@@ -18,33 +49,50 @@ class KeyBar(Footer):
 
     def __init__(self) -> None:
         super().__init__(show_command_palette=False)
+        self._shown: list[ShownKey] = []
 
     def compose(self) -> ComposeResult:
-        if self._bindings_ready:
-            yield from fitting(list(self._keys().values()), self.size.width or self.app.size.width)
+        self._shown = self._wanted()
+        for key in self._shown:
+            yield key.drawn()
 
-    def _keys(self) -> dict[str, FooterKey]:
-        """What the keys do here: by action, the first key of each.
+    def bindings_changed(self, screen: Screen[object]) -> None:
+        """The screen's keys may be others now. Drawn as soon as this widget has its turn, and not a picture later."""
+        self._bindings_ready = True
+        if screen.app.app_focus and self.is_attached and screen is self.screen:
+            self.refresh(recompose=True)
+
+    async def recompose(self) -> None:
+        """Draw the keys anew if they are others than those that are there: Textual says that keys may have changed with
+        every move of the focus."""
+        if self.is_attached and not self._pruning and self._wanted() != self._shown:
+            await super().recompose()
+
+    def _wanted(self) -> list[ShownKey]:
+        """What there is room for; nothing until the screen knows its keys."""
+        if not self._bindings_ready:
+            return []
+        return fitting(self._keys(), self.size.width or self.app.size.width)
+
+    def _keys(self) -> list[ShownKey]:
+        """What the keys do here: of each action its first key.
 
         Made here and not by the footer that this extends: that one binds each key to a value of its own, and so holds
         all that it ever showed for as long as the screen lives.
         """
-        keys: dict[str, FooterKey] = {}
+        keys: dict[str, ShownKey] = {}
         active = [(binding, enabled) for _, binding, enabled, _ in self.screen.active_bindings.values()]
         for binding, enabled in [*active, *((binding, True) for binding in self._everywhere())]:
             if binding.show and binding.action not in keys:
-                shown = self.app.get_key_display(binding)
-                key = FooterKey(
+                keys[binding.action] = ShownKey(
                     binding.key,
-                    shown,
+                    self.app.get_key_display(binding),
                     binding.description,
                     binding.action,
-                    disabled=not enabled,
-                    tooltip=binding.tooltip,
+                    binding.tooltip,
+                    enabled,
                 )
-                key.compact = False
-                keys[binding.action] = key
-        return keys
+        return list(keys.values())
 
     def _everywhere(self) -> list[Binding]:
         """The app's keys that work over a sheet too, though Textual does not count them among its keys."""
@@ -52,24 +100,15 @@ class KeyBar(Footer):
 
     def on_resize(self, event: Resize) -> None:
         if self._bindings_ready:
-            self.call_after_refresh(self.recompose)
+            self.refresh(recompose=True)
 
 
-def fitting(keys: Sequence[FooterKey], width: int) -> list[FooterKey]:
+def fitting(keys: Sequence[ShownKey], width: int) -> list[ShownKey]:
     """Those that fit into so many columns, in their order."""
     taken: set[int] = set()
-    for at in sorted(range(len(keys)), key=lambda at: (not _leads(keys[at]), at)):
-        columns = _columns(keys[at])
-        if columns > width:
+    for at in sorted(range(len(keys)), key=lambda at: (not keys[at].leads, at)):
+        if keys[at].columns > width:
             break
-        width -= columns
+        width -= keys[at].columns
         taken.add(at)
     return [key for at, key in enumerate(keys) if at in taken]
-
-
-def _leads(key: FooterKey) -> bool:
-    return "help" in key.action or key.key in ("escape", "ctrl+q")
-
-
-def _columns(key: FooterKey) -> int:
-    return cell_len(key.key_display) + (cell_len(key.description) + 3 if key.description else 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -156,6 +156,19 @@ class SessionList(RowList[SessionRow]):
         self._gives_away = False
         self.references: dict[str, str] = {}
         """The references of the sessions that are known, by id: a fork says which one it comes from."""
+
+    def set_sessions(self, sessions: Sequence[Session], *, to_first: bool) -> None:
+        """Show other sessions behind `New session`. The cursor stays on its session, else where it was; `to_first`
+        puts it on the first of them."""
+        before = self.current
+        rows: list[SessionRow] = [NewSessionRow(), *sessions]
+        cursor = 0
+        if to_first and sessions:
+            cursor = 1
+        elif isinstance(before, Session):
+            same = (at for at, session in enumerate(sessions, 1) if session.id == before.id)
+            cursor = next(same, min(self.cursor, len(sessions)))
+        self.set_items(rows, cursor)
 
     def on_focus(self) -> None:
         self._gives_away = False

@@ -21,9 +21,9 @@ from loom.cowork.events import (
     TurnStored,
     WindowTrimmed,
 )
-from loom.tui.widgets.blocks import block_of, blocks_for, card_of, settle
+from loom.tui.widgets.blocks import block_of, block_turn, blocks_for, card_of, settle
 from loom.tui.widgets.card_title import CardState
-from loom.tui.widgets.fold import Fold, Thinking
+from loom.tui.widgets.fold import Thinking
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine, UnansweredLine
 from loom.tui.widgets.message import AssistantMessage, TurnBlock
 from loom.tui.widgets.pinnable import Pinnable
@@ -399,8 +399,3 @@ class Transcript(VerticalScroll):
             if isinstance(block, ToolCard):
                 self._cards.pop(block.call_id, None)
         await self.remove_children(blocks)
-
-
-def block_turn(block: Widget) -> int:
-    """The turn that a block draws; 0 when it draws none."""
-    return (block.turn_number or 0) if isinstance(block, TurnBlock | ToolCard | Fold | ReceiptLine) else 0
