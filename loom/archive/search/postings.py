@@ -107,6 +107,8 @@ class Postings:
         self._narrow = " AND ".join(f"facets : ({any_of(group)})" for group in facets)
         self._excluded = any_of(excluded)
         self._found: dict[tuple[Column, str], _Found] = {}
+        self._marks: dict[int, Mark] = {}
+        """Those that were read."""
         entries = tail.entries.values()
         self.turns = scope.turns + len(entries)
         self.mean_characters = (scope.characters + sum(entry.characters for entry in entries)) / max(1, self.turns)
@@ -217,11 +219,14 @@ class Postings:
     def marks(self, places: Iterable[int]) -> dict[int, Mark]:
         """The marks of those of the places at which a findable turn stands that no other session in scope gives."""
         wanted = self._scope.without_copies(places)
-        found = {place: _mark(self._tail.entries[place]) for place in wanted if place in self._tail.entries}
-        if self._scope.indexed:
-            asked = "[" + ",".join(map(str, wanted)) + "]"
-            found.update((row[0], Mark(*row[1:])) for row in self._connection.execute(_MARKS, (asked,)))
-        return found
+        entries, known = self._tail.entries, self._marks
+        unknown = [place for place in wanted if place not in known]
+        known.update((place, _mark(entries[place])) for place in unknown if place in entries)
+        if self._scope.indexed and unknown:
+            asked = "[" + ",".join(map(str, unknown)) + "]"
+            rows = self._connection.execute(_MARKS, (asked,))
+            known.update((place, Mark(at, characters, marks)) for place, at, characters, marks in rows)
+        return {place: known[place] for place in wanted if place in known}
 
     def said_beside(self, places: Collection[int], most: int) -> dict[int, list[int]]:
         """See `said.said_beside`."""
