@@ -275,11 +275,13 @@ def _passage_match(passage: str, named: frozenset[int], postings: Postings, text
         return _verbatim(passage, likely[:limit], texts)
 
     if keys or pieces:
-        places = postings.with_all(keys, pieces, MAX_LIKELY)
+        # Without a name the newest are the likeliest.
+        limit, only_newest = (MAX_LIKELY, False) if named else (MAX_VERIFIED, True)
+        places = postings.with_all(keys, pieces, limit, only_newest=only_newest)
         strengths = verbatim(places)
         if not strengths and len(keys) > 2 and (named or not places):
             # Cut out of a longer text: its ends may be half words.
-            strengths = verbatim(postings.with_all(keys[1:-1], pieces, MAX_LIKELY))
+            strengths = verbatim(postings.with_all(keys[1:-1], pieces, limit, only_newest=only_newest))
     else:
         strengths = verbatim(postings.narrowed(MAX_LIKELY), MAX_LIKELY)
     return Match(passage, LITERAL * rarity.of(strengths), strengths, literal=True)

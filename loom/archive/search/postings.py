@@ -7,18 +7,16 @@ rare term, those where the common ones stand together, and those that pass the f
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, islice
 from typing import NamedTuple
 
 from loom.archive.search.document import PART_MARK, Entry
 from loom.archive.search.fts import any_of, quoted
-from loom.archive.search.leaping import Stretch, within
+from loom.archive.search.matching import Matching
 from loom.archive.search.names import Names
 from loom.archive.search.said import said_beside
 from loom.archive.search.scope import Scope
@@ -46,15 +44,12 @@ MAX_POSTINGS = 8_000
 """Turns of a term that is not one of the query's words, newest first."""
 MOST_TOGETHER = 12
 """Terms that a turn must have together before its text is read."""
-PREFIX_TERMS = 100
-"""What asking for a beginning costs, against one term."""
 MAX_NAMED = 4_000
 """Turns that are looked at for names, newest first."""
-_TERM = (
-    "SELECT json_group_array(rowid) FROM (SELECT rowid FROM search_terms"
-    " WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?)"
-)
-"""As one text: handed over one by one, rows cost three times as much."""
+MAX_WHOLE = 2_000
+"""Turns with all of the rare terms that are given though fewer are asked for: they are known."""
+MAX_INSIDE = 500
+"""Turns with words inside identifiers beside which the other words are looked for by themselves."""
 _MARKS = "SELECT place, at, characters, marks FROM search_marks WHERE place IN (SELECT value FROM json_each(?))"
 _SKETCHES = "SELECT place, sketch FROM search_sketches WHERE place BETWEEN ? AND ? AND sketch != x''"
 _SKETCHES_WITH_MARKS = (
@@ -103,10 +98,13 @@ class Postings:
         self._connection = connection
         self._scope = scope
         self._tail = tail
+        self._index = Matching(connection, scope)
         self._names = Names(connection, tail, indexed=scope.indexed)
         self._narrow = " AND ".join(f"facets : ({any_of(group)})" for group in facets)
         self._excluded = any_of(excluded)
         self._found: dict[tuple[Column, str], _Found] = {}
+        self._together: dict[frozenset[str], set[int]] = {}
+        """The newest turns, `SUPPLEMENT` of them or all, that have each of some words and pass the filters."""
         self._marks: dict[int, Mark] = {}
         """Those that were read."""
         entries = tail.entries.values()
@@ -120,7 +118,7 @@ class Postings:
         # With filters the newest turns say no more than how common a term is: most of them do not pass.
         first = LEAST_FIRST if self._narrow else min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
         for column, term in columns:
-            self._found[column, term] = found = _Found(set(), 0, False, self._rows(_match(column, term), first))
+            self._found[column, term] = found = _Found(set(), 0, False, self._index.rows(_match(column, term), first))
             self._read_some(found, first)
         self._read_on()
         for found in self._found.values():
@@ -139,6 +137,12 @@ class Postings:
             return known.places
         return self._newest(_match(column, term), limit) | set(self._tail.places(column, term))
 
+    def has_any(self, column: Column, terms: Sequence[str]) -> bool:
+        """Whether a turn in scope has one of the terms in a column."""
+        if any(next(self._tail.places(column, term), None) is not None for term in terms):
+            return True
+        return bool(terms) and bool(self._newest(f"{column} : ({any_of(terms)})", 1))
+
     def rare_places(self, columns: Sequence[Column], term: str, most: int) -> set[int] | None:
         """The turns in scope that have a term in any of the columns; None if they are, or by those of the widest
         stretch seem to be, more than `most`."""
@@ -146,13 +150,13 @@ class Postings:
         widest = self._scope.widest
         wanted = min(LEAST_FIRST, most + 1)
         # There no gap is in the way: that a term is common is seen at once.
-        rows = self._rows(match, wanted, widest.stretch)
+        rows = self._index.rows(match, wanted, widest.stretch)
         found: list[int] = []
         for first, share in ((CLEARLY_FIRST, CLEARLY), (LEAST_FIRST, 1)):
             found += islice(rows, max(0, min(first, most + 1) - len(found)))
             if len(found) == first and self._seems(found) > share * most:
                 return None
-        found += islice(chain(rows, self._rows(match, wanted, widest.others)), most + 1 - len(found))
+        found += islice(chain(rows, self._index.rows(match, wanted, widest.others)), most + 1 - len(found))
         places = set(found).union(*(self._tail.places(column, term) for column in columns))
         return places if len(places) <= most else None
 
@@ -178,11 +182,14 @@ class Postings:
             found |= self._beside(match, MAX_NAMED)
         return found.union(*(self._tail.places("names", name) for name in names))
 
-    def with_all(self, words: Sequence[str], parts: Sequence[str], limit: int) -> set[int]:
+    def with_all(
+        self, words: Sequence[str], parts: Sequence[str], limit: int, *, only_newest: bool = False
+    ) -> set[int]:
         """Turns in scope that have every word, alone or within an identifier, and every part, and maybe some that
-        lack a few of them: the newest `limit`, and as many of those that have a rare word of the query besides."""
+        lack a few of them: the newest `limit`, and, if not `only_newest`, as many of those that have a rare word of
+        the query besides."""
         rare = self._where_whole(words, parts)
-        if rare is not None and len(rare) <= limit:
+        if rare is not None and len(rare) <= max(limit, MAX_WHOLE):
             return rare
         # The others tell the turns apart as well as all would, and the index reads each that is asked for.
         words = [word for word in words if ("words", word) in self._found] or words
@@ -191,10 +198,23 @@ class Postings:
         if not wanted:
             return set()
         match = self._narrowed(" AND ".join(wanted))
-        found = self._newest(match, limit)
-        if len(found) >= limit:
+        found = None if parts else self._alone_or_with_one_inside(words, match, limit)
+        if found is None:
+            found = self._newest(match, limit)
+        if len(found) >= limit and not only_newest:
             found |= self._beside(match, limit, without=frozenset((*words, *parts)))
         return found | set(self._tail.with_all(words, parts))
+
+    def _alone_or_with_one_inside(self, words: Sequence[str], match: str, limit: int) -> set[int] | None:
+        """The newest turns that match, which have every word: those that have each of them alone, as is known, and
+        those that have one within an identifier. None if the former are not known, or the latter may be many."""
+        alone = self._together.get(frozenset(words))
+        inside = [self._found["parts", word] for word in words] if alone is not None else []
+        many = not all(one.whole for one in inside) or sum(one.turns for one in inside) > MAX_INSIDE
+        if alone is None or many or not len(words) <= MOST_TOGETHER or limit > SUPPLEMENT:
+            return None
+        anywhere = [_match("parts", word) for word, one in zip(words, inside, strict=True) if one.turns]
+        return alone | self._newest(f"({' OR '.join(anywhere)}) AND {match}", limit) if anywhere else set(alone)
 
     def _where_whole(self, words: Iterable[str], parts: Iterable[str]) -> set[int] | None:
         """The turns that have all of those terms whose turns are all known; None if there is none of these."""
@@ -304,6 +324,8 @@ class Postings:
             if len(together) > 1:
                 match = " AND ".join(_match(column, term) for _, column, term in together)
                 rows = self._newest(self._narrowed(match), SUPPLEMENT)
+                if all(column == "words" for _, column, _ in together):
+                    self._together[frozenset(term for _, _, term in together)] = rows
                 for _, column, term in together:
                     self._found[column, term].places |= rows
 
@@ -362,19 +384,7 @@ class Postings:
         return round(len(rows) * self._scope.turns / max(1, seen))
 
     def _newest(self, match: str, limit: int) -> set[int]:
-        return set(islice(self._rows(match, limit), limit))
-
-    def _rows(self, match: str, wanted: int, stretches: Sequence[Stretch] | None = None) -> Iterator[int]:
-        """The turns in scope, or in some stretches of it, that match: the newest first, read as they are taken."""
-        if not self._scope.indexed or not self._scope.turns:
-            return iter(())
-        read = partial(self._read_places, match)
-        where = self._scope.stretches if stretches is None else stretches
-        return chain.from_iterable(within(where, read, wanted=wanted, terms=_terms_in(match)))
-
-    def _read_places(self, match: str, first: int, last: int, limit: int) -> list[int]:
-        (places,) = self._connection.execute(_TERM, (match, first, last, limit)).fetchone()
-        return json.loads(places)  # type: ignore[no-any-return]
+        return set(islice(self._index.rows(match, limit), limit))
 
 
 def _mark(entry: Entry) -> Mark:
@@ -384,12 +394,6 @@ def _mark(entry: Entry) -> Mark:
 def _match(column: Column, term: str) -> str:
     """The FTS5 expression for the turns that have a term in a column."""
     return f"{column} : {quoted(PART_MARK + term if column == 'parts' else term)}"
-
-
-def _terms_in(match: str) -> int:
-    """How many terms an FTS5 expression has, or about as many as it costs: those with a beginning are brought together
-    each time that it is asked for."""
-    return PREFIX_TERMS if match.endswith("*") else max(1, match.count('"') // 2)
 
 
 def _alone_or_inside(word: str) -> str:

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import ceil
 from typing import NamedTuple
 
@@ -180,10 +180,24 @@ class Scope:
         """The stretch with the most turns."""
         if len(self.stretches) < 2:
             return Widest(self.stretches, (), 0)
+        widest = max(self.stretches, key=self.turns_in)
+        at = self.stretches.index(widest)
+        newer = sum(map(self.turns_in, self.stretches[:at]))
+        return Widest((widest,), (*self.stretches[:at], *self.stretches[at + 1 :]), newer)
+
+    def turns_in(self, stretch: Stretch) -> int:
+        """About how many indexed turns a stretch has."""
+        return self._turns_by_stretch[stretch]
+
+    @cached_property
+    def _turns_by_stretch(self) -> dict[Stretch, int]:
         behind = [0, *(self.turns_from(first) for first, _ in self.stretches)]
-        at = max(range(len(self.stretches)), key=lambda i: behind[i + 1] - behind[i])
-        others = (*self.stretches[:at], *self.stretches[at + 1 :])
-        return Widest(self.stretches[at : at + 1], others, behind[at])
+        return {stretch: end - begin for stretch, (begin, end) in zip(self.stretches, pairwise(behind), strict=True)}
+
+    @property
+    def gap(self) -> float:
+        """About how many turns there are between two stretches."""
+        return (self.watermark - self.turns) / max(1, len(self.stretches))
 
     def _find_copies(self, at_hand: str | None) -> None:
         copies = Copies(
