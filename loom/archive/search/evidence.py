@@ -142,8 +142,9 @@ class _Rarity:
 def _term_match(term: Term, postings: Postings, rarity: _Rarity, *, within_name: bool, may_be_mistyped: bool) -> Match:
     """The turns with a word. One that is nowhere is looked for as the beginning or the inside of others, and as
     mistyped, unless the query has it inside a name: then that was."""
-    strengths = dict.fromkeys(postings.places("parts", term.stem), PART)
-    strengths.update(dict.fromkeys(postings.places("words", term.stem), 1.0))
+    strengths = dict.fromkeys(postings.places("words", term.stem), 1.0)
+    if inside := postings.places("parts", term.stem):
+        strengths = dict.fromkeys(inside, PART) | strengths
     if not strengths and len(term.word) >= 3:
         strengths = dict.fromkeys(postings.with_prefix("parts", term.word), PREFIX * PART)
         strengths.update(dict.fromkeys(postings.with_prefix("words", term.word), PREFIX))

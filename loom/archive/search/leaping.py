@@ -11,6 +11,8 @@ FIRST = 128
 """Turns that are read at first for each term that is looked up, others' among them: as much as a leap or two cost."""
 LEAST, MOST = 32, 4_096
 """Turns that are read at once, later on; more of what it costs more to ask for anew."""
+LEAP = 64
+"""Others' turns for each stretch, and each term, from which on it is quicker to leap."""
 AT_ONCE, TOGETHER = 16_384, 64
 """Turns that stretches which are leapt to have together, at most, and how many stretches these are."""
 
@@ -69,7 +71,7 @@ def within(
         begin, end = stretches[at]
         last = min(places[-1] - 1, end)
         left -= len(kept)
-        if len(stretches) > 1 and (leaps or (places[-1] > end and met < 2)):
+        if len(stretches) > 1 and (leaps or len(places) - len(kept) > LEAP * terms * max(1, met)):
             break
         likely = min(3 * size, left * size // len(kept) + LEAST if kept and left > 0 else most)
         size = min(max(likely, LEAST * terms), most)

@@ -75,6 +75,7 @@ class _Found:
     turns: int
     """How many turns in scope have the term; estimated where not all were read."""
     whole: bool
+    oldest: int = 0  # the last one read
     rest: Iterator[int] | None = None
     """The turns further back, while more may be read."""
 
@@ -118,7 +119,9 @@ class Postings:
         # With filters the newest turns say no more than how common a term is: most of them do not pass.
         first = LEAST_FIRST if self._narrow else min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
         for column, term in columns:
-            self._found[column, term] = found = _Found(set(), 0, False, self._index.rows(_match(column, term), first))
+            self._found[column, term] = found = _Found(
+                set(), 0, False, rest=self._index.rows(_match(column, term), first)
+            )
             self._read_some(found, first)
         self._read_on()
         for found in self._found.values():
@@ -293,7 +296,8 @@ class Postings:
         rows = list(islice(found.rest or (), more))
         found.whole = len(rows) < more
         found.places.update(rows)
-        found.turns = self._estimate(found.places, found.whole)
+        found.oldest = rows[-1] if rows else found.oldest
+        found.turns = self._estimate(found)
 
     def _read_on(self) -> None:
         """Shares what is left of the budget among the terms that were not read whole. With filters it is left for
@@ -371,12 +375,13 @@ class Postings:
             ]
         return anchors
 
-    def _estimate(self, rows: Collection[int], whole: bool) -> int:
-        """How many turns in scope have a term of which these are the newest, as if it were as common further back."""
-        if whole or not rows:
-            return len(rows)
-        seen = self._scope.turns_from(min(rows))
-        return max(len(rows), round(len(rows) * self._scope.turns / max(1, seen)))
+    def _estimate(self, found: _Found) -> int:
+        """How many turns in scope have a term whose newest are known, as if it were as common further back."""
+        known = len(found.places)
+        if found.whole or not known:
+            return known
+        seen = self._scope.turns_from(found.oldest)
+        return max(known, round(known * self._scope.turns / max(1, seen)))
 
     def _seems(self, rows: Collection[int]) -> int:
         """How many turns in scope seem to have a term of which these are the newest in the widest stretch."""

@@ -93,11 +93,11 @@ def rank(
     scores, spreads = _smoothed(own, marks, neighbours, sittings, mean_characters)
     for place, score in _around(words, spreads, evidence.total).items():
         scores[place] = (scores[place] + score) / 2
-    shares = _sitting_shares(words, sittings)
-    factors: dict[tuple[int, bool], float] = {}
-    for place, score in scores.items():
-        sitting = 1 + SITTING * shares.get(sittings[place], 0.0) ** 2
-        scores[place] = score * (sitting * _cue_factor(place, marks[place], cues, factors))
+    boosts = {sitting: 1 + SITTING * share**2 for sitting, share in _sitting_shares(words, sittings).items()}
+    boost, factor = boosts.get, _Factors(cues).of
+    scores = {
+        place: score * (boost(sittings[place], 1.0) * factor(place, marks[place])) for place, score in scores.items()
+    }
     for match in matches:
         if match.literal:
             for place, strength in match.strengths.items():
@@ -135,14 +135,14 @@ def reread(
     if not ranked:
         return []
     most = MEANING * ranked[:MEANT_AT][-1][1]
-    factors: dict[tuple[int, bool], float] = {}
+    factor = _Factors(cues).of
 
     def score(place: int, found: float) -> float:
         reading = readings.get(place)
         if reading is None:
             return found
         near = max(0.0, reading.nearness - UNRELATED)
-        return (found + most * near * _cue_factor(place, marks[place], cues, factors)) * (1 - REACTION * reading.reacts)
+        return (found + most * near * factor(place, marks[place])) * (1 - REACTION * reading.reacts)
 
     scored = [(place, score(place, found)) for place, found in ranked]
     return sorted(scored, key=lambda item: -item[1])
@@ -154,11 +154,11 @@ def meant(
     """The turns that come among the first five for what they mean, best first: of those with readings the nearest
     that are not there for their words."""
     there = {place for place, _ in ranked[:FIRST_BY_WORDS]}
-    factors: dict[tuple[int, bool], float] = {}
+    factor = _Factors(cues).of
 
     def standing(place: int) -> float:
         reading = readings[place]
-        return reading.nearness * _cue_factor(place, marks[place], cues, factors) * (1 - REACTION * reading.reacts)
+        return reading.nearness * factor(place, marks[place]) * (1 - REACTION * reading.reacts)
 
     near = [place for place in readings.keys() - there if readings[place].nearness >= LEAST_NEAR]
     return sorted(near, key=lambda place: (-standing(place), -place))[: FIRST - len(there)]
@@ -281,13 +281,20 @@ def _sitting_shares(words: Sequence[Match], sittings: Mapping[int, int]) -> dict
     return {sitting: value / best for sitting, value in sums.items()}
 
 
-def _cue_factor(place: int, mark: Mark, cues: Cues, known: dict[tuple[int, bool], float]) -> float:
-    """What the cues make of a turn's score; `known` keeps what they make of turns with the same marks."""
-    key = mark.marks, cues.said is not None and place in cues.said
-    factor = known.get(key)
-    if factor is None:
-        factor = known[key] = _mark_factor(*key, cues)
-    return factor * (1 + DATE * max(closeness(cue, mark.at) for cue in cues.dates)) if cues.dates else factor
+class _Factors:
+    """What the cues make of a turn's score."""
+
+    def __init__(self, cues: Cues) -> None:
+        self._cues = cues
+        self._by_marks: dict[tuple[int, bool], float] = {}
+
+    def of(self, place: int, mark: Mark) -> float:
+        said, dates = self._cues.said, self._cues.dates
+        key = mark.marks, said is not None and place in said
+        factor = self._by_marks.get(key)
+        if factor is None:
+            factor = self._by_marks[key] = _mark_factor(*key, self._cues)
+        return factor * (1 + DATE * max(closeness(cue, mark.at) for cue in dates)) if dates else factor
 
 
 def _mark_factor(marks: int, is_speakers: bool, cues: Cues) -> float:
