@@ -13,7 +13,7 @@ import pytest
 
 from loom.archive.database import connect
 from loom.archive.migrations import prepare
-from loom.archive.search import postings
+from loom.archive.search import budget, postings
 from loom.archive.search.document import Entry, TurnRow, entry_of, key_of, place_of, turn_of
 from loom.archive.search.evidence import Evidence, Match
 from loom.archive.search.index import index_batch
@@ -80,8 +80,9 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def connection(archive: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
-    limits = {"BUDGET": 120, "FIRST": 30, "LEAST_FIRST": 30, "SUPPLEMENT": 40, "MAX_NAMED": 40}
-    for name, value in limits.items():
+    for name, value in {"BUDGET": 120, "FIRST": 30, "LEAST_FIRST": 30, "SUPPLEMENT": 40}.items():
+        monkeypatch.setattr(budget, name, value)
+    for name, value in {"LEAST_FIRST": 30, "SUPPLEMENT": 40, "MAX_NAMED": 40}.items():
         monkeypatch.setattr(postings, name, value)
     for name in ("FIRST", "LEAST", "MOST"):
         monkeypatch.setattr(f"loom.archive.search.leaping.{name}", 8)

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 from loom.archive.search.leaping import Stretch, within
 from loom.archive.search.scope import Scope
@@ -35,6 +35,13 @@ class Matching:
     def __init__(self, connection: sqlite3.Connection, scope: Scope) -> None:
         self._connection = connection
         self._scope = scope
+
+    def newest(self, match: str, limit: int, *, few: bool = False) -> set[int]:
+        """The newest turns in scope that match, so many or all. With `few` they are known to be no more."""
+        if few and len(self._scope.stretches) == 1 and self._scope.turns:
+            # To begin with the oldest takes half of the time.
+            return set(_Lookup(self._connection, match).all_within(self._scope.stretches))
+        return set(islice(self.rows(match, limit), limit))
 
     def rows(self, match: str, wanted: int, stretches: Sequence[Stretch] | None = None) -> Iterator[int]:
         """The turns in scope, or in some stretches of it, that match: the newest first, read as they are taken."""
