@@ -13,7 +13,7 @@ LEAST, MOST = 32, 4_096
 """Turns that are read at once, later on; more of what it costs more to ask for anew."""
 LEAP = 64
 """Others' turns for each stretch, and each term, from which on it is quicker to leap."""
-AT_ONCE, TOGETHER = 16_384, 64
+AT_ONCE, TOGETHER = 4_096, 64
 """Turns that stretches which are leapt to have together, at most, and how many stretches these are."""
 
 Stretch = tuple[int, int]
