@@ -14,6 +14,7 @@ from itertools import islice
 
 from loom.archive.search.document import PART_MARK
 from loom.archive.search.fts import quoted
+from loom.archive.search.marks import NO_DAY
 from loom.archive.search.matching import Matching
 from loom.archive.search.scope import Scope
 from loom.archive.search.tail import Column, Tail
@@ -34,7 +35,7 @@ every step through the common one's turns longer."""
 ENOUGH_RARE = 6
 """Rare words that make a query: a pasted text. Its common ones are not read on unless all turns with them are in
 reach, and are looked for nowhere else."""
-_NOWHERE = 'facets : "day:none"'
+_NOWHERE = f"facets : {quoted(NO_DAY)}"
 """Matches no turn. FTS5 puts all terms that must stand together into one row and goes through each of them wherever
 two are found; what is `NOT` nowhere is a row of its own, and found first (10 ms, now 0.5, with `py` and `src`)."""
 
@@ -125,10 +126,8 @@ class Words:
         if len(common) < 2:
             return
         rows = self._together(common[:2])
-        if len(common) > 2 and len(rows) < SUPPLEMENT:
-            self._together(common, rarest_first=True)
-        elif len(common) > 2:
-            self._together(common)
+        if len(common) > 2:
+            self._together(common, rarest_first=len(rows) < SUPPLEMENT)
 
     def _together(self, terms: Sequence[tuple[int, Column, str]], *, rarest_first: bool = False) -> set[int]:
         """Reads the turns in which common terms stand together. With `rarest_first` the first two do so in few."""
