@@ -98,8 +98,10 @@ class Names:
                 names = self._with_piece(piece, left)
                 left -= len(names)
             counts.update(names)
-        most = counts.most_common(MAX_CANDIDATES)
-        likely = ",".join(str(known) for known, count in most if count >= LEAST_OF_BEST * most[0][1])
+        least = LEAST_OF_BEST * max(counts.values(), default=0)
+        often = Counter({known: count for known, count in counts.items() if count >= least})
+        most = often if len(often) <= MAX_CANDIDATES else dict(often.most_common(MAX_CANDIDATES))
+        likely = ",".join(map(str, most))
         asked = (f"[{likely}]", lengths[0], lengths[1])
         return chain.from_iterable(self._connection.execute(_NAMES, asked))
 
