@@ -13,7 +13,7 @@ import pytest
 
 from loom.archive.database import connect
 from loom.archive.migrations import prepare
-from loom.archive.search import postings
+from loom.archive.search import budget, leaping, matching, postings
 from loom.archive.search.document import Entry, TurnRow, entry_of, key_of, place_of, turn_of
 from loom.archive.search.evidence import Evidence, Match
 from loom.archive.search.index import index_batch
@@ -63,6 +63,8 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (0, 5): ("server and config_main.py and whisky", "user"),
         (4, 20): ("the server error said so", "user"),
         (5, 30): ("server of tango", "assistant"),
+        (6, 40): ("serverError after a timeout", "user"),
+        (7, 41): ("server with an errorTimeout", "user"),
     }
     with closing(connect(path)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
@@ -80,11 +82,13 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def connection(archive: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
-    limits = {"BUDGET": 120, "FIRST": 30, "LEAST_FIRST": 30, "SUPPLEMENT": 40, "MAX_NAMED": 40}
-    for name, value in limits.items():
+    for name, value in {"BUDGET": 120, "FIRST": 30, "LEAST_FIRST": 30, "SUPPLEMENT": 40}.items():
+        monkeypatch.setattr(budget, name, value)
+    for name, value in {"LEAST_FIRST": 30, "SUPPLEMENT": 40, "MAX_NAMED": 40}.items():
         monkeypatch.setattr(postings, name, value)
-    for name in ("FIRST", "LEAST", "MOST"):
-        monkeypatch.setattr(f"loom.archive.search.leaping.{name}", 8)
+    for name, value in {"FIRST": 8, "LEAST": 8, "MOST": 8, "LEAP": 4, "AT_ONCE": 150}.items():
+        monkeypatch.setattr(leaping, name, value)
+    monkeypatch.setattr(matching, "WIDE", 50)
     with closing(connect(archive)) as opened:
         yield opened
 
@@ -184,6 +188,31 @@ def test_the_stretches_of_a_workspace_hold_all_of_it_and_nothing_else(connection
     assert scope.turns == SESSIONS // WORKSPACES * TURNS
 
 
+@pytest.mark.parametrize("given", [{}, {"workspace": Workspace("/w1", None)}, {"session_id": "s002"}], ids=str)
+@pytest.mark.parametrize("facets", [(), (("role:user",),)], ids=str)
+def test_turns_that_have_all_words_are_known_however_many_have_each(
+    connection: sqlite3.Connection, given: dict[str, Any], facets: tuple[tuple[str, ...], ...]
+) -> None:
+    scope = Scope(connection, **{"session_id": None, "workspace": None, "named": None, **given})
+    found = Postings(connection, scope, Tail(), facets=facets)
+    found.read(["server", "error", "timeout"], [])
+    meant = {(2, 9), (6, 40), (7, 41)}
+    there = {place_of(session + 1, number) for session, number in meant}
+    there = {place for place in there if any(begin <= place <= end for begin, end in scope.stretches)}
+    for limit in (1, 40):
+        assert found.with_all(["server", "error", "timeout"], [], limit, only_newest=True) >= set(
+            sorted(there)[-limit:]
+        )
+    assert found.places("words", "server") >= {place for place in there if place == place_of(3, 9)}
+
+
+def test_where_any_of_some_terms_stands_is_told(connection: sqlite3.Connection) -> None:
+    for workspace, has in ((None, True), (Workspace("/w0", None), False)):
+        scope = Scope(connection, session_id=None, workspace=workspace, named=None)
+        assert Postings(connection, scope, Tail()).has_any("words", ["nowhere", "zulu"]) is has
+    assert Postings(connection, scope, Tail()).has_any("words", []) is False
+
+
 def test_a_hidden_session_is_in_no_scope(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN")
     connection.execute("UPDATE cowork_sessions SET is_active = 0 WHERE id = 's039'")
@@ -193,6 +222,7 @@ def test_a_hidden_session_is_in_no_scope(connection: sqlite3.Connection) -> None
     (key,) = connection.execute("SELECT key FROM search_sessions WHERE session_id = 's039'").fetchone()
     assert found
     assert key not in {key_of(place) for place in found}
+    assert scope.turns_from(place_of(1, 1)) == scope.turns
     assert len(scope.stretches) == 1
     connection.execute("UPDATE cowork_sessions SET is_active = 0 WHERE id IN ('s000', 's017', 's018')")
     scope = Scope(connection, session_id=None, workspace=None, named=None)

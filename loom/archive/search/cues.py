@@ -102,9 +102,11 @@ def _speaker(text: str, postings: Postings) -> tuple[frozenset[int] | None, str 
     said: set[int] = set()
     roles: set[str] = set()
     names: set[str] = set()
-    for word in [*dict.fromkeys(plain_words(text))][:_MAX_WORDS]:
-        if len(word) < 3 or not word.isalpha() or word in STOP_STEMS:
-            continue
+    words = [*dict.fromkeys(plain_words(text))][:_MAX_WORDS]
+    words = [word for word in words if len(word) >= 3 and word.isalpha() and word not in STOP_STEMS]
+    if not postings.has_any("facets", [facet for word in words for facet in (f"said:{word}", f"to:{word}")]):
+        return None, None, frozenset()
+    for word in words:
         spoken = postings.places("facets", f"said:{word}")
         if len(spoken) >= _LEAST_NAMED:
             said |= spoken

@@ -53,18 +53,13 @@ class TurnRow:
 
     @property
     def text(self) -> str:
-        """The whole decoded text: content, then each call's name and arguments. Empty if it may not be found."""
-        if self.tool_calls is None:
-            return self.content or ""
-        shown = [self.content] if self.content else []
-        return "\n".join([*shown, *map(_call_text, self.calls)])
+        """See `text_of`."""
+        return text_of(self.content, self.tool_calls)
 
     @property
     def calls(self) -> list[dict[str, Any]]:
         """The calls that may be found."""
-        if self.tool_calls is None:
-            return []
-        return [call for call in _calls(self.tool_calls) if call.get("name") != RECALL_TOOL]
+        return _calls_of(self.tool_calls)
 
     @property
     def tools(self) -> frozenset[str]:
@@ -121,12 +116,25 @@ def entry_of(row: TurnRow, key: int, *, sketched: bool = True) -> Entry | None:
     )
 
 
+def text_of(content: str | None, tool_calls: str | None) -> str:
+    """The whole decoded text of a turn: content, then each call's name and arguments. Empty if it may not be found."""
+    if tool_calls is None:
+        return content or ""
+    return "\n".join([*([content] if content else []), *map(_call_text, _calls_of(tool_calls))])
+
+
 def seconds(timestamp: str) -> int:
     """Seconds since 1970 of an ISO timestamp; 0 of a text that is none."""
     try:
         return int(datetime.fromisoformat(timestamp).astimezone(UTC).timestamp())
     except (ValueError, OverflowError, OSError):
         return 0
+
+
+def _calls_of(tool_calls: str | None) -> list[dict[str, Any]]:
+    if tool_calls is None:
+        return []
+    return [call for call in _calls(tool_calls) if call.get("name") != RECALL_TOOL]
 
 
 def _calls(tool_calls: str) -> list[dict[str, Any]]:

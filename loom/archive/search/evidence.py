@@ -142,8 +142,9 @@ class _Rarity:
 def _term_match(term: Term, postings: Postings, rarity: _Rarity, *, within_name: bool, may_be_mistyped: bool) -> Match:
     """The turns with a word. One that is nowhere is looked for as the beginning or the inside of others, and as
     mistyped, unless the query has it inside a name: then that was."""
-    strengths = dict.fromkeys(postings.places("parts", term.stem), PART)
-    strengths.update(dict.fromkeys(postings.places("words", term.stem), 1.0))
+    strengths = dict.fromkeys(postings.places("words", term.stem), 1.0)
+    if inside := postings.places("parts", term.stem):
+        strengths = dict.fromkeys(inside, PART) | strengths
     if not strengths and len(term.word) >= 3:
         strengths = dict.fromkeys(postings.with_prefix("parts", term.word), PREFIX * PART)
         strengths.update(dict.fromkeys(postings.with_prefix("words", term.word), PREFIX))
@@ -275,11 +276,13 @@ def _passage_match(passage: str, named: frozenset[int], postings: Postings, text
         return _verbatim(passage, likely[:limit], texts)
 
     if keys or pieces:
-        places = postings.with_all(keys, pieces, MAX_LIKELY)
+        # Without a name the newest are the likeliest.
+        limit, only_newest = (MAX_LIKELY, False) if named else (MAX_VERIFIED, True)
+        places = postings.with_all(keys, pieces, limit, only_newest=only_newest)
         strengths = verbatim(places)
         if not strengths and len(keys) > 2 and (named or not places):
             # Cut out of a longer text: its ends may be half words.
-            strengths = verbatim(postings.with_all(keys[1:-1], pieces, MAX_LIKELY))
+            strengths = verbatim(postings.with_all(keys[1:-1], pieces, limit, only_newest=only_newest))
     else:
         strengths = verbatim(postings.narrowed(MAX_LIKELY), MAX_LIKELY)
     return Match(passage, LITERAL * rarity.of(strengths), strengths, literal=True)

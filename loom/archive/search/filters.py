@@ -9,6 +9,7 @@ from math import ceil
 
 from loom.archive.search.dates import date_bound
 from loom.archive.search.marks import (
+    NO_DAY,
     day_facet,
     is_of_tool,
     month_facet,
@@ -24,8 +25,6 @@ from loom.archive.search.request import Request
 
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2199, 12, 31)
 """Turns are dated within."""
-NO_TIME = "day:none"
-"""A facet that no turn has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class Filter:
         if self.tools:
             groups.append(tuple(tool_facet(tool) for tool in sorted(self.tools)))
         if self.before is not None or self.after is not None:
-            groups.append((*self._times(),) or (NO_TIME,))
+            groups.append((*self._times(),) or (NO_DAY,))
         return tuple(groups)
 
     def _times(self) -> Iterator[str]:

@@ -11,7 +11,7 @@ from itertools import islice
 
 from loom.archive.records import SearchHit, SearchPage, TurnKind, TurnStatus
 from loom.archive.search.cues import Cues, cues_of
-from loom.archive.search.document import COLUMNS, TurnRow, turn_of
+from loom.archive.search.document import COLUMNS, TURN_BITS, TurnRow, text_of, turn_of
 from loom.archive.search.evidence import Evidence, gather
 from loom.archive.search.faults import find_fault
 from loom.archive.search.filters import Filter, filter_of
@@ -31,6 +31,14 @@ from loom.archive.search.values import Values
 from loom.archive.search.words import fold, words_of
 
 _ROW = f"SELECT {COLUMNS} FROM conversation_turns WHERE session_id = ? AND turn_number = ?"  # noqa: S608
+_TEXTS = f"""
+    SELECT asked.value, turn.id IS NOT NULL, turn.content, turn.tool_calls FROM json_each(?) AS asked
+    LEFT JOIN search_sessions AS session ON session.key = asked.value >> {TURN_BITS}
+    LEFT JOIN conversation_turns AS turn
+        ON turn.session_id = session.session_id AND turn.turn_number = asked.value & {(1 << TURN_BITS) - 1}
+"""  # noqa: S608
+"""In the order asked for; a session that the index does not have is not known here. A quarter of the time that a
+statement for each turn takes."""
 _NEWEST = 2_000
 """Turns looked through for a query that is nothing but filters: sessions go on side by side, and which turn is newest
 is not known before."""
@@ -254,15 +262,25 @@ class _Reader:
         """The texts of the places, as many of the first as make `MAX_READ` characters together."""
         texts: dict[int, str] = {}
         left = MAX_READ
-        for place in places:
+        for place, text in self._all_texts(places):
             self.check()
-            row = self.row(place)
-            if row is not None:
-                texts[place] = row.text
-                left -= len(row.text)
+            texts[place] = text
+            left -= len(text)
             if left < 0:
                 break
         return texts
+
+    def _all_texts(self, places: Iterable[int]) -> Iterator[tuple[int, str]]:
+        if not self._scope.indexed:
+            rows = ((place, self.row(place)) for place in places)
+            yield from ((place, row.text) for place, row in rows if row is not None)
+            return
+        asked = "[" + ",".join(map(str, places)) + "]"
+        for place, is_known, content, tool_calls in self._connection.execute(_TEXTS, (asked,)):
+            if is_known:
+                yield place, text_of(content, tool_calls)
+            elif (row := self.row(place)) is not None:
+                yield place, row.text
 
     def hit(self, place: int, row: TurnRow, score: float, query: Query) -> SearchHit:
         session = self._scope.session_of(place)

@@ -199,6 +199,10 @@ def day_facet(day: date) -> str:
     return f"day:{day.isoformat()}"
 
 
+NO_DAY = "day:none"
+"""A facet that no turn has."""
+
+
 def one_term(name: str) -> str:
     """A tool's name as it is in a facet: lower case, without white space."""
     return "_".join(name.lower().split())

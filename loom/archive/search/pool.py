@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import accumulate
 
-from loom.archive.search.evidence import Evidence, Match
-from loom.archive.search.ranking import is_allowed
+from loom.archive.search.evidence import Evidence
 
 POOL = 300
 """Turns that are ranked."""
@@ -20,28 +19,40 @@ def pool_of(
 ) -> list[int]:
     """The places worth ranking of those that pass the filters (all, if None): by the summed weight of what they
     have, the best first, the newest first among equals. `passing` is asked for some places at a time."""
-    everything = passing is None and evidence.required is None and not evidence.forbidden
-    scores = _scores(evidence.matches, limit if everything else None)
-    if everything:
-        return next(_best(scores, limit), [])[:limit]
+    matches = [(match.weight, _allowed(match.strengths, evidence)) for match in evidence.matches]
+    scores = _scores(matches, limit if passing is None else None)
+    if passing is None:
+        return _first(scores, limit)
     pool: list[int] = []
     for group in _best(scores, limit):
-        allowed = [place for place in group if is_allowed(place, evidence)]
-        kept = allowed if passing is None else frozenset(passing(allowed))
-        pool += [place for place in allowed if place in kept]
+        kept = frozenset(passing(group))
+        pool += [place for place in group if place in kept]
         if len(pool) >= limit:
             break
     return pool[:limit]
 
 
-def _scores(matches: Sequence[Match], limit: int | None) -> dict[int, float]:
+def _allowed(strengths: Mapping[int, float], evidence: Evidence) -> Mapping[int, float]:
+    """Of a match's places those that may be hits."""
+    required, forbidden = evidence.required, evidence.forbidden
+    if required is not None:
+        return {place: strengths[place] for place in required if place in strengths and place not in forbidden}
+    if forbidden.isdisjoint(strengths):
+        return strengths
+    return {place: strengths[place] for place in strengths.keys() - forbidden}
+
+
+def _scores(matches: Iterable[tuple[float, Mapping[int, float]]], limit: int | None) -> dict[int, float]:
     """The summed weights by place; with a limit, only of places that can be among so many best."""
-    ordered = sorted(matches, key=lambda match: -match.weight)
+    ordered = sorted((match for match in matches if match[1]), key=lambda match: -match[0])
     # What a turn can still get from a match on: one that has nothing so far cannot get more.
-    ahead = [*accumulate(match.weight * max(match.strengths.values()) for match in reversed(ordered))][::-1]
+    most = [weight * max(strengths.values()) for weight, strengths in reversed(ordered)]
+    ahead = [*accumulate(most)][::-1]
     scores: dict[int, float] = {}
-    for match, reachable in zip(ordered, ahead, strict=True):
-        weight, strengths = match.weight, match.strengths
+    for (weight, strengths), reachable in zip(ordered, ahead, strict=True):
+        if not scores:
+            scores = {place: weight * strength for place, strength in strengths.items()}
+            continue
         if limit is not None and len(strengths) >= _LARGE and len(scores) >= limit:
             least = heapq.nlargest(limit, scores.values())[-1]
             if least > reachable:
@@ -52,6 +63,18 @@ def _scores(matches: Sequence[Match], limit: int | None) -> dict[int, float]:
         for place, strength in strengths.items():
             scores[place] = get(place, 0.0) + weight * strength
     return scores
+
+
+def _first(scores: Mapping[int, float], size: int) -> list[int]:
+    """The first `size` of `_best`. Of common words thousands of turns have as much as the last of these."""
+    if not scores:
+        return []
+    least = heapq.nlargest(size, scores.values())[-1]
+    best = [place for place, score in scores.items() if score > least]
+    best.sort(reverse=True)
+    best.sort(key=scores.__getitem__, reverse=True)
+    equals = (place for place, score in scores.items() if score == least)
+    return best + heapq.nlargest(size - len(best), equals)
 
 
 def _best(scores: dict[int, float], size: int) -> Iterator[list[int]]:

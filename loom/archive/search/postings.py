@@ -1,63 +1,36 @@
-"""Where terms occur: looked up in the index, and in the turns that are not in it yet.
-
-In a million turns a common word stands in a hundred thousand. Which of them a query means is said by its rarer words,
-so no more than `BUDGET` postings are read for one query: rare terms whole; of common ones the newest, those beside a
-rare term, those where the common ones stand together, and those that pass the filters.
-"""
+"""Where terms occur: looked up in the index, and in the turns that are not in it yet."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
-from loom.archive.search.document import PART_MARK, Entry
-from loom.archive.search.fts import any_of, quoted
-from loom.archive.search.leaping import Stretch, within
+from loom.archive.search.budget import LEAST_FIRST, SUPPLEMENT, Words, match_of
+from loom.archive.search.document import Entry
+from loom.archive.search.fts import any_of
+from loom.archive.search.matching import Matching
 from loom.archive.search.names import Names
 from loom.archive.search.said import said_beside
 from loom.archive.search.scope import Scope
 from loom.archive.search.sketches import likest, row_of, rows_of
 from loom.archive.search.tail import Column, Tail
 
-BUDGET = 12_000
-"""Postings that the words of a query may read in all; half a microsecond each, and as much to rank them."""
-FIRST = 1_000
-"""Postings that each term may read, whatever the others take, or its share of a third of the budget, if that is less;
-a term of fewer is rare."""
-LEAST_FIRST = 300
 CLEARLY_FIRST, CLEARLY = 64, 3
 """So few are enough to see that a term is not rare where it seems to be this many times as common."""
-SUPPLEMENT = 2_000
-"""Postings of a common term that are read for each of the reasons given above."""
-MAX_SUPPLEMENTED = 4
-"""Common terms, the rarest of them, for which that is done: the others say little."""
-MAX_ANCHORS, MAX_ANCHOR_TERMS = 4_000, 8
-"""Turns with rare terms in which common ones are looked for, and how many terms these are: each that is added makes
-every step through the common one's turns longer."""
-ENOUGH_RARE = 6
-"""Rare words that make a query: a pasted text. Its common ones are not read on unless all turns with them are in
-reach, and are looked for nowhere else."""
 MAX_POSTINGS = 8_000
 """Turns of a term that is not one of the query's words, newest first."""
 MOST_TOGETHER = 12
 """Terms that a turn must have together before its text is read."""
-PREFIX_TERMS = 100
-"""What asking for a beginning costs, against one term."""
 MAX_NAMED = 4_000
 """Turns that are looked at for names, newest first."""
 MARKS_AT_ONCE = 128
 """Turns whose marks are read to see whether they pass the filters, while too few are known that do."""
-_TERM = (
-    "SELECT json_group_array(rowid) FROM (SELECT rowid FROM search_terms"
-    " WHERE search_terms MATCH ? AND rowid >= ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?)"
-)
-"""As one text: handed over one by one, rows cost three times as much."""
+MAX_WHOLE = 2_000
+"""Turns with all of the rare terms that are given though fewer are asked for: they are known."""
+MAX_INSIDE = 500
+"""Turns with words inside identifiers beside which the other words are looked for by themselves."""
 _MARKS = "SELECT place, at, characters, marks FROM search_marks WHERE place IN (SELECT value FROM json_each(?))"
 _NEWEST = "SELECT place, at, characters, marks FROM search_marks WHERE place >= ? AND place <= ? ORDER BY place DESC"
 
@@ -68,18 +41,6 @@ class Mark(NamedTuple):
     at: int
     characters: int
     marks: int
-
-
-@dataclass(slots=True)
-class _Found:
-    """The postings read of one term."""
-
-    places: set[int]
-    turns: int
-    """How many turns in scope have the term; estimated where not all were read."""
-    whole: bool
-    rest: Iterator[int] | None = None
-    """The turns further back, while more may be read."""
 
 
 class Postings:
@@ -101,54 +62,50 @@ class Postings:
         self._connection = connection
         self._scope = scope
         self._tail = tail
+        self._index = Matching(connection, scope)
         self._names = Names(connection, tail, indexed=scope.indexed)
         self._narrow = " AND ".join(f"facets : ({any_of(group)})" for group in facets)
         self._excluded = any_of(excluded)
-        self._found: dict[tuple[Column, str], _Found] = {}
+        self._words = Words(self._index, scope, tail, narrow=self._narrow, excluded=self._excluded)
+        self._found = self._words.found
+        self._marks: dict[int, Mark] = {}
+        """Those that were read."""
         entries = tail.entries.values()
         self.turns = scope.turns + len(entries)
         self.mean_characters = (scope.characters + sum(entry.characters for entry in entries)) / max(1, self.turns)
 
     def read(self, words: Sequence[str], pieces: Sequence[str]) -> None:
-        """Reads the postings of a query's words and CJK pieces, so that `places` gives them at once."""
-        columns: list[tuple[Column, str]] = [("words", word) for word in words]
-        columns += [("parts", part) for part in (*words, *pieces)]
-        # With filters the newest turns say no more than how common a term is: most of them do not pass.
-        first = LEAST_FIRST if self._narrow else min(FIRST, max(LEAST_FIRST, BUDGET // (3 * max(1, len(columns)))))
-        for column, term in columns:
-            self._found[column, term] = found = _Found(set(), 0, False, self._rows(_match(column, term), first))
-            self._read_some(found, first)
-        self._read_on()
-        for found in self._found.values():
-            found.rest = None
-        self._supplement()
-        for (column, term), found in self._found.items():
-            in_tail = set(self._tail.places(column, term))
-            found.places |= in_tail
-            found.turns += len(in_tail)
+        """Reads the postings of a query's words and CJK pieces, so that `places` gives them at once: see `budget`."""
+        self._words.read(words, pieces)
 
     def places(self, column: Column, term: str, limit: int = MAX_POSTINGS) -> set[int]:
-        """The turns in scope that have a term: of a word that was `read` as the head of this module says, else the
+        """The turns in scope that have a term: of a word that was `read` those, else the
         newest `limit` (and those that wait for the index)."""
         known = self._found.get((column, term))
         if known is not None:
             return known.places
-        return self._newest(_match(column, term), limit) | set(self._tail.places(column, term))
+        return self._index.newest(match_of(column, term), limit) | set(self._tail.places(column, term))
+
+    def has_any(self, column: Column, terms: Sequence[str]) -> bool:
+        """Whether a turn in scope has one of the terms in a column."""
+        if any(next(self._tail.places(column, term), None) is not None for term in terms):
+            return True
+        return bool(terms) and bool(self._index.newest(f"{column} : ({any_of(terms)})", 1))
 
     def rare_places(self, columns: Sequence[Column], term: str, most: int) -> set[int] | None:
         """The turns in scope that have a term in any of the columns; None if they are, or by those of the widest
         stretch seem to be, more than `most`."""
-        match = " OR ".join(_match(column, term) for column in columns)
+        match = " OR ".join(match_of(column, term) for column in columns)
         widest = self._scope.widest
         wanted = min(LEAST_FIRST, most + 1)
         # There no gap is in the way: that a term is common is seen at once.
-        rows = self._rows(match, wanted, widest.stretch)
+        rows = self._index.rows(match, wanted, widest.stretch)
         found: list[int] = []
         for first, share in ((CLEARLY_FIRST, CLEARLY), (LEAST_FIRST, 1)):
             found += islice(rows, max(0, min(first, most + 1) - len(found)))
             if len(found) == first and self._seems(found) > share * most:
                 return None
-        found += islice(chain(rows, self._rows(match, wanted, widest.others)), most + 1 - len(found))
+        found += islice(chain(rows, self._index.rows(match, wanted, widest.others)), most + 1 - len(found))
         places = set(found).union(*(self._tail.places(column, term) for column in columns))
         return places if len(places) <= most else None
 
@@ -160,7 +117,7 @@ class Postings:
 
     def with_prefix(self, column: Column, prefix: str) -> set[int]:
         """The turns in scope that have a term beginning with `prefix`."""
-        found = self._newest(f"{_match(column, prefix)} *", MAX_NAMED)
+        found = self._index.newest(f"{match_of(column, prefix)} *", MAX_NAMED)
         return found | set(self._tail.with_prefix(column, prefix))
 
     def with_any_name(self, names: Sequence[str]) -> set[int]:
@@ -169,28 +126,44 @@ class Postings:
         if not names:
             return set()
         match = f"names : ({any_of(names)})"
-        found = self._newest(match, MAX_NAMED)
+        found = self._index.newest(match, MAX_NAMED)
         if len(found) >= MAX_NAMED:
-            found |= self._beside(match, MAX_NAMED)
+            found |= self._words.beside(match, MAX_NAMED)
         return found.union(*(self._tail.places("names", name) for name in names))
 
-    def with_all(self, words: Sequence[str], parts: Sequence[str], limit: int) -> set[int]:
+    def with_all(
+        self, words: Sequence[str], parts: Sequence[str], limit: int, *, only_newest: bool = False
+    ) -> set[int]:
         """Turns in scope that have every word, alone or within an identifier, and every part, and maybe some that
-        lack a few of them: the newest `limit`, and as many of those that have a rare word of the query besides."""
+        lack a few of them: the newest `limit`, and, if not `only_newest`, as many of those that have a rare word of
+        the query besides."""
         rare = self._where_whole(words, parts)
-        if rare is not None and len(rare) <= limit:
+        if rare is not None and len(rare) <= max(limit, MAX_WHOLE):
             return rare
         # The others tell the turns apart as well as all would, and the index reads each that is asked for.
         words = [word for word in words if ("words", word) in self._found] or words
         wanted = [f"({_alone_or_inside(word)})" for word in words[:MOST_TOGETHER]]
-        wanted += [_match("parts", part) for part in parts[:MOST_TOGETHER]]
+        wanted += [match_of("parts", part) for part in parts[:MOST_TOGETHER]]
         if not wanted:
             return set()
-        match = self._narrowed(" AND ".join(wanted))
-        found = self._newest(match, limit)
-        if len(found) >= limit:
-            found |= self._beside(match, limit, without=frozenset((*words, *parts)))
+        match = self._words.narrowed(" AND ".join(wanted))
+        found = None if parts else self._alone_or_with_one_inside(words, match, limit)
+        if found is None:
+            found = self._index.newest(match, limit)
+        if len(found) >= limit and not only_newest:
+            found |= self._words.beside(match, limit, without=frozenset((*words, *parts)))
         return found | set(self._tail.with_all(words, parts))
+
+    def _alone_or_with_one_inside(self, words: Sequence[str], match: str, limit: int) -> set[int] | None:
+        """The newest turns that match, which have every word: those that have each of them alone, as is known, and
+        those that have one within an identifier. None if the former are not known, or the latter may be many."""
+        alone = self._words.together.get(frozenset(words))
+        inside = [self._found["parts", word] for word in words] if alone is not None else []
+        many = not all(one.whole for one in inside) or sum(one.turns for one in inside) > MAX_INSIDE
+        if alone is None or many or not len(words) <= MOST_TOGETHER or limit > SUPPLEMENT:
+            return None
+        anywhere = [match_of("parts", word) for word, one in zip(words, inside, strict=True) if one.turns]
+        return alone | self._index.newest(f"({' OR '.join(anywhere)}) AND {match}", limit) if anywhere else set(alone)
 
     def _where_whole(self, words: Iterable[str], parts: Iterable[str]) -> set[int] | None:
         """The turns that have all of those terms whose turns are all known; None if there is none of these."""
@@ -210,16 +183,19 @@ class Postings:
         if not self._narrow:
             return set(self.newest(limit))
         match = f"{self._narrow} NOT words : ({self._excluded})" if allowed and self._excluded else self._narrow
-        return self._newest(match, limit) | set(self._tail.entries)
+        return self._index.newest(match, limit) | set(self._tail.entries)
 
     def marks(self, places: Iterable[int]) -> dict[int, Mark]:
         """The marks of those of the places at which a findable turn stands that no other session in scope gives."""
         wanted = self._scope.without_copies(places)
-        found = {place: _mark(self._tail.entries[place]) for place in wanted if place in self._tail.entries}
-        if self._scope.indexed:
-            asked = "[" + ",".join(map(str, wanted)) + "]"
-            found.update((row[0], Mark(*row[1:])) for row in self._connection.execute(_MARKS, (asked,)))
-        return found
+        entries, known = self._tail.entries, self._marks
+        unknown = [place for place in wanted if place not in known]
+        known.update((place, _mark(entries[place])) for place in unknown if place in entries)
+        if self._scope.indexed and unknown:
+            asked = "[" + ",".join(map(str, unknown)) + "]"
+            rows = self._connection.execute(_MARKS, (asked,))
+            known.update((place, Mark(at, characters, marks)) for place, at, characters, marks in rows)
+        return {place: known[place] for place in wanted if place in known}
 
     def said_beside(self, places: Collection[int], most: int) -> dict[int, list[int]]:
         """See `said.said_beside`."""
@@ -265,134 +241,15 @@ class Postings:
         """See `Names.like`; whatever the scope."""
         return self._names.like(name, least)
 
-    # How many postings are read
-
-    def _read_some(self, found: _Found, most: int) -> None:
-        """Reads on until so many postings of a term are known, or all."""
-        more = most - len(found.places)
-        if found.whole or more <= 0:
-            return
-        rows = list(islice(found.rest or (), more))
-        found.whole = len(rows) < more
-        found.places.update(rows)
-        found.turns = self._estimate(found.places, found.whole)
-
-    def _read_on(self) -> None:
-        """Shares what is left of the budget among the terms that were not read whole. With filters it is left for
-        the turns that pass them."""
-        if self._narrow:
-            return
-        common = [found for found in self._found.values() if not found.whole]
-        left = BUDGET - sum(len(found.places) for found in self._found.values())
-        share = left // len(common) if common else 0
-        is_enough = self._has_enough()
-        for found in common:
-            if share < 2 * len(found.places):
-                return
-            if is_enough and found.turns >= share:
-                continue
-            self._read_some(found, share)
-
-    def _supplement(self) -> None:
-        """Reads of the common terms what is likely to matter, wherever it stands."""
-        common = sorted(
-            ((found.turns, column, term) for (column, term), found in self._found.items() if not found.whole)
-        )
-        if not common or (self._has_enough() and not (self._narrow or self._excluded)):
-            return
-        for _, column, term in common[:MAX_SUPPLEMENTED]:
-            self._found[column, term].places |= self._beside(_match(column, term), SUPPLEMENT)
-        for together in {tuple(common[:2]), tuple(common)}:
-            if len(together) > 1:
-                match = " AND ".join(_match(column, term) for _, column, term in together)
-                rows = self._newest(self._narrowed(match), SUPPLEMENT)
-                for _, column, term in together:
-                    self._found[column, term].places |= rows
-
-    def _beside(self, match: str, limit: int, without: frozenset[str] = frozenset()) -> set[int]:
-        """Of the turns that match, those that have a rare word of the query and those that pass the filters."""
-        found = set()
-        if anchors := self._anchors(without):
-            anywhere = " OR ".join(_match(column, term) for column, term in anchors)
-            found |= self._newest(f"({match}) AND ({anywhere})", limit)
-        if self._narrow or self._excluded:
-            wanted = self._narrowed(match)
-            found |= self._newest(f"{wanted} NOT words : ({self._excluded})" if self._excluded else wanted, limit)
-        return found
-
-    def _narrowed(self, match: str) -> str:
-        """The expression for those turns that pass the filters, as far as terms of the index say."""
-        return f"({match}) AND {self._narrow}" if self._narrow else f"({match})"
-
-    def _has_enough(self) -> bool:
-        """Whether the rare words of the query say which turns it means."""
-        turns = self._turns_by_term().values()
-        return sum(0 < count <= MAX_ANCHORS for count in turns) >= ENOUGH_RARE
-
-    def _turns_by_term(self) -> Counter[str]:
-        """How many turns have a term, in whatever column; more than `MAX_ANCHORS` where not all of them are known."""
-        turns: Counter[str] = Counter()
-        for (_, term), found in self._found.items():
-            turns[term] += found.turns if found.whole else MAX_ANCHORS + 1
-        return turns
-
-    def _anchors(self, without: frozenset[str]) -> list[tuple[Column, str]]:
-        """The rare terms of the query with their columns, as many as have `MAX_ANCHORS` turns together, the rarest
-        first."""
-        anchors: list[tuple[Column, str]] = []
-        left = MAX_ANCHORS
-        rare = [(count, term) for term, count in self._turns_by_term().items() if count and term not in without]
-        for count, term in sorted(rare)[:MAX_ANCHOR_TERMS]:
-            left -= count
-            if left < 0:
-                break
-            anchors += [
-                (column, known) for (column, known), found in self._found.items() if known == term and found.turns
-            ]
-        return anchors
-
-    def _estimate(self, rows: Collection[int], whole: bool) -> int:
-        """How many turns in scope have a term of which these are the newest, as if it were as common further back."""
-        if whole or not rows:
-            return len(rows)
-        seen = self._scope.turns_from(min(rows))
-        return max(len(rows), round(len(rows) * self._scope.turns / max(1, seen)))
-
     def _seems(self, rows: Collection[int]) -> int:
         """How many turns in scope seem to have a term of which these are the newest in the widest stretch."""
         seen = self._scope.turns_from(min(rows)) - self._scope.widest.newer
         return round(len(rows) * self._scope.turns / max(1, seen))
-
-    def _newest(self, match: str, limit: int) -> set[int]:
-        return set(islice(self._rows(match, limit), limit))
-
-    def _rows(self, match: str, wanted: int, stretches: Sequence[Stretch] | None = None) -> Iterator[int]:
-        """The turns in scope, or in some stretches of it, that match: the newest first, read as they are taken."""
-        if not self._scope.indexed or not self._scope.turns:
-            return iter(())
-        read = partial(self._read_places, match)
-        where = self._scope.stretches if stretches is None else stretches
-        return chain.from_iterable(within(where, read, wanted=wanted, terms=_terms_in(match)))
-
-    def _read_places(self, match: str, first: int, last: int, limit: int) -> list[int]:
-        (places,) = self._connection.execute(_TERM, (match, first, last, limit)).fetchone()
-        return json.loads(places)  # type: ignore[no-any-return]
 
 
 def _mark(entry: Entry) -> Mark:
     return Mark(entry.at, entry.characters, entry.marks)
 
 
-def _match(column: Column, term: str) -> str:
-    """The FTS5 expression for the turns that have a term in a column."""
-    return f"{column} : {quoted(PART_MARK + term if column == 'parts' else term)}"
-
-
-def _terms_in(match: str) -> int:
-    """How many terms an FTS5 expression has, or about as many as it costs: those with a beginning are brought together
-    each time that it is asked for."""
-    return PREFIX_TERMS if match.endswith("*") else max(1, match.count('"') // 2)
-
-
 def _alone_or_inside(word: str) -> str:
-    return f"{_match('words', word)} OR {_match('parts', word)}"
+    return f"{match_of('words', word)} OR {match_of('parts', word)}"

@@ -6,16 +6,16 @@ fit: what it stands for is said beside it.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loom.archive.search.cues import Cues
 from loom.archive.search.dates import closeness
-from loom.archive.search.document import key_of
+from loom.archive.search.document import TURN_BITS
 from loom.archive.search.evidence import Evidence, Match
 from loom.archive.search.marks import LONG_QUESTION, NUMBER, PREFERENCE, QUESTION, TIME, role_of
-from loom.archive.search.neighbours import Neighbours
+from loom.archive.search.neighbours import STEPS, Neighbours
 from loom.archive.search.postings import Mark
 
 SPREADING = 100
@@ -29,6 +29,7 @@ ADDED = (1.0, 0.35, 0.12, 0.0)
 """What a turn inherits of the score of the turn beside it, and of the one after that, in the same sitting."""
 AROUND = (1.0, 0.5, 0.25, 0.12)
 """How well a word of the turn one, two, three steps away stands for one of the turn's own."""
+_SHARES = {step: (ADDED[abs(step)], AROUND[abs(step)]) for step in STEPS}
 ANSWER = 0.5
 """What the turn after a short question inherits on top: there stands the answer."""
 ASKING = 0.3
@@ -69,6 +70,10 @@ LEAST_NEAR = 0.25
 more."""
 
 
+_Spread = list[tuple[int, float]]
+"""For which turns a word of one counts, and how much."""
+
+
 def is_allowed(place: int, evidence: Evidence) -> bool:
     """Whether a turn may be a hit at all."""
     return place not in evidence.forbidden and (evidence.required is None or place in evidence.required)
@@ -84,14 +89,15 @@ def rank(
     matches = [_within(match, marks, cues) for match in evidence.matches]
     words = [match for match in matches if not match.literal]
     own = _own_scores(words, marks, mean_characters, evidence.total)
-    sittings = _sittings(sorted(marks), marks)
-    scores = _smoothed(own, marks, neighbours, sittings)
-    for place, score in _around(words, marks, neighbours, sittings, mean_characters, evidence.total).items():
+    sittings = _sittings(marks)
+    scores, spreads = _smoothed(own, marks, neighbours, sittings, mean_characters)
+    for place, score in _around(words, spreads, evidence.total).items():
         scores[place] = (scores[place] + score) / 2
-    shares = _sitting_shares(words, sittings)
-    for place in scores:
-        sitting = 1 + SITTING * shares.get(sittings[place], 0.0) ** 2
-        scores[place] *= sitting * _cue_factor(place, marks[place], cues)
+    boosts = {sitting: 1 + SITTING * share**2 for sitting, share in _sitting_shares(words, sittings).items()}
+    boost, factor = boosts.get, _Factors(cues).of
+    scores = {
+        place: score * (boost(sittings[place], 1.0) * factor(place, marks[place])) for place, score in scores.items()
+    }
     for match in matches:
         if match.literal:
             for place, strength in match.strengths.items():
@@ -102,9 +108,13 @@ def rank(
         scores[place] += STANDING_RULE * best
     if evidence.is_lookup:
         bearing = {place for match in evidence.matches for place in match.strengths}
-        scores = defaultdict(float, {place: score for place, score in scores.items() if place in bearing})
-    found = [(place, score) for place, score in scores.items() if score > 0 and is_allowed(place, evidence)]
-    return sorted(found, key=lambda item: (-item[1], -marks[item[0]].at, -item[0]))
+        scores = {place: score for place, score in scores.items() if place in bearing}
+    found = [
+        (-score, -marks[place].at, -place)
+        for place, score in scores.items()
+        if score > 0 and is_allowed(place, evidence)
+    ]
+    return [(-place, -score) for score, _, place in sorted(found)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +135,14 @@ def reread(
     if not ranked:
         return []
     most = MEANING * ranked[:MEANT_AT][-1][1]
+    factor = _Factors(cues).of
 
     def score(place: int, found: float) -> float:
         reading = readings.get(place)
         if reading is None:
             return found
         near = max(0.0, reading.nearness - UNRELATED)
-        return (found + most * near * _cue_factor(place, marks[place], cues)) * (1 - REACTION * reading.reacts)
+        return (found + most * near * factor(place, marks[place])) * (1 - REACTION * reading.reacts)
 
     scored = [(place, score(place, found)) for place, found in ranked]
     return sorted(scored, key=lambda item: -item[1])
@@ -143,10 +154,11 @@ def meant(
     """The turns that come among the first five for what they mean, best first: of those with readings the nearest
     that are not there for their words."""
     there = {place for place, _ in ranked[:FIRST_BY_WORDS]}
+    factor = _Factors(cues).of
 
     def standing(place: int) -> float:
         reading = readings[place]
-        return reading.nearness * _cue_factor(place, marks[place], cues) * (1 - REACTION * reading.reacts)
+        return reading.nearness * factor(place, marks[place]) * (1 - REACTION * reading.reacts)
 
     near = [place for place in readings.keys() - there if readings[place].nearness >= LEAST_NEAR]
     return sorted(near, key=lambda place: (-standing(place), -place))[: FIRST - len(there)]
@@ -180,40 +192,48 @@ def _by_length(mark: Mark, mean_characters: float) -> float:
     return (K1 + 1) / (1 + K1 * (1 - B + B * length))
 
 
-def _sittings(places: Sequence[int], marks: Mapping[int, Mark]) -> dict[int, int]:
+def _sittings(marks: Mapping[int, Mark]) -> dict[int, int]:
     """The sitting of each place, numbered: a gap of hours or another session starts a new one."""
     numbers: dict[int, int] = {}
-    sitting = 0
-    for i, place in enumerate(places):
-        if i:
-            last = places[i - 1]
-            gap = abs(marks[place].at - marks[last].at)
-            sitting += gap > SITTING_GAP or key_of(place) != key_of(last)
+    sitting, key, last = 0, -1, 0
+    for place in sorted(marks):
+        at = marks[place].at
+        if place >> TURN_BITS != key or abs(at - last) > SITTING_GAP:
+            key = place >> TURN_BITS
+            sitting += 1
+        last = at
         numbers[place] = sitting
     return numbers
 
 
 def _smoothed(
-    own: Mapping[int, float], marks: Mapping[int, Mark], neighbours: Neighbours, sittings: Mapping[int, int]
-) -> defaultdict[int, float]:
-    scores: defaultdict[int, float] = defaultdict(float)
-    for place, value in own.items():
-        sitting = sittings[place]
-        scores[place] += value * _telling(marks[place].marks)
-        for step, other in neighbours.of(place):
-            if sittings.get(other) == sitting:
-                scores[other] += value * (ADDED[abs(step)] + _answer(marks[place], marks[other], step))
-    return scores
-
-
-def _around(
-    words: Sequence[Match],
+    own: Mapping[int, float],
     marks: Mapping[int, Mark],
     neighbours: Neighbours,
     sittings: Mapping[int, int],
     mean_characters: float,
-    total: float,
-) -> dict[int, float]:
+) -> tuple[dict[int, float], dict[int, _Spread]]:
+    """The scores with what turns inherit from those beside them, and for which turns the words of each count."""
+    scores = dict.fromkeys(marks, 0.0)
+    spreads: dict[int, _Spread] = {}
+    sitting_of = sittings.get
+    for place, value in own.items():
+        mark, sitting = marks[place], sittings[place]
+        length, telling = _by_length(mark, mean_characters), _telling(mark.marks)
+        scores[place] += value * telling
+        spreads[place] = reached = [(place, length * telling)]
+        for step, other in neighbours.of(place):
+            if sitting_of(other) == sitting:
+                added, around = _SHARES[step]
+                if step == 1:
+                    answer = _answer(mark, marks[other])
+                    added, around = added + answer, around + answer
+                scores[other] += value * added
+                reached.append((other, length * around))
+    return scores, spreads
+
+
+def _around(words: Sequence[Match], spreads: Mapping[int, _Spread], total: float) -> dict[int, float]:
     """The score of each turn as a part of its surroundings: each word counts once, as near as it stands.
 
     Beside `_smoothed`, which adds up scores: a subject that goes through many turns does not lift each of them, and
@@ -221,43 +241,26 @@ def _around(
     """
     sums: defaultdict[int, float] = defaultdict(float)
     covered: defaultdict[int, float] = defaultdict(float)
-    having = {place for match in words for place in match.strengths}
-    spreads = {place: _spread(place, marks, neighbours, sittings, mean_characters) for place in having}
     for match in words:
+        weight = match.weight
         nearest: dict[int, float] = {}
+        nearest_to = nearest.get
         for place, strength in match.strengths.items():
             for other, share in spreads[place]:
                 value = strength * share
-                if value > nearest.get(other, 0.0):
+                if value > nearest_to(other, 0.0):
                     nearest[other] = value
         for place, value in nearest.items():
-            sums[place] += match.weight * value
-            covered[place] += match.weight * min(1.0, value)
+            found = weight * value
+            sums[place] += found
+            covered[place] += found if value < 1.0 else weight
     return {place: value * (1 + COVERAGE * covered[place] / (total or 1)) for place, value in sums.items()}
 
 
-def _spread(
-    place: int,
-    marks: Mapping[int, Mark],
-    neighbours: Neighbours,
-    sittings: Mapping[int, int],
-    mean_characters: float,
-) -> list[tuple[int, float]]:
-    """For which turns a word of this one counts, and how much."""
-    mark, sitting = marks[place], sittings[place]
-    length = _by_length(mark, mean_characters)
-    reached = [(place, length * _telling(mark.marks))]
-    for step, other in neighbours.of(place):
-        if sittings.get(other) == sitting:
-            reached.append((other, length * (AROUND[abs(step)] + _answer(mark, marks[other], step))))
-    return reached
-
-
-def _answer(mark: Mark, other: Mark, step: int) -> float:
+def _answer(mark: Mark, following: Mark) -> float:
     """What the turn behind a question inherits on top, if it is the other side's."""
-    if step != 1 or role_of(mark.marks) == role_of(other.marks):
-        return 0.0
-    return ANSWER * _asking(mark.marks)
+    asking = _asking(mark.marks)
+    return ANSWER * asking if asking and role_of(mark.marks) != role_of(following.marks) else 0.0
 
 
 def _telling(marks: int) -> float:
@@ -272,30 +275,41 @@ def _sitting_shares(words: Sequence[Match], sittings: Mapping[int, int]) -> dict
     """How well each sitting as a whole matches, against the one that matches best."""
     sums: defaultdict[int, float] = defaultdict(float)
     for match in words:
-        counts: defaultdict[int, int] = defaultdict(int)
-        for place in match.strengths:
-            counts[sittings[place]] += 1
-        for sitting, count in counts.items():
+        for sitting, count in Counter(map(sittings.__getitem__, match.strengths)).items():
             sums[sitting] += match.weight * count / (count + SITTING_HALF)
     best = max(sums.values(), default=0.0) or 1.0
     return {sitting: value / best for sitting, value in sums.items()}
 
 
-def _cue_factor(place: int, mark: Mark, cues: Cues) -> float:
+class _Factors:
+    """What the cues make of a turn's score."""
+
+    def __init__(self, cues: Cues) -> None:
+        self._cues = cues
+        self._by_marks: dict[tuple[int, bool], float] = {}
+
+    def of(self, place: int, mark: Mark) -> float:
+        said, dates = self._cues.said, self._cues.dates
+        key = mark.marks, said is not None and place in said
+        factor = self._by_marks.get(key)
+        if factor is None:
+            factor = self._by_marks[key] = _mark_factor(*key, self._cues)
+        return factor * (1 + DATE * max(closeness(cue, mark.at) for cue in dates)) if dates else factor
+
+
+def _mark_factor(marks: int, is_speakers: bool, cues: Cues) -> float:
     factor = 1.0
-    role = role_of(mark.marks)
+    role = role_of(marks)
     if cues.said is not None:
-        factor *= 1 + SPEAKER if place in cues.said else 1 - OTHER_SPEAKER
+        factor *= 1 + SPEAKER if is_speakers else 1 - OTHER_SPEAKER
     elif cues.role is not None:
         factor *= 1 + SPEAKER if role == cues.role else 1 - (OTHER_SPEAKER if cues.names else OTHER_ROLE)
     if not cues.names and cues.role is None:
         factor *= 1 + USER if role == "user" else 1 + TOOL if role == "tool" else 1
-    if cues.wants_time and mark.marks & TIME:
+    if cues.wants_time and marks & TIME:
         factor *= 1 + SAYS_WHEN
-    if cues.wants_number and mark.marks & NUMBER:
+    if cues.wants_number and marks & NUMBER:
         factor *= 1 + SAYS_HOW_MANY
-    if cues.wants_advice and mark.marks & PREFERENCE:
+    if cues.wants_advice and marks & PREFERENCE:
         factor *= 1 + PREFERS
-    if cues.dates:
-        factor *= 1 + DATE * max(closeness(cue, mark.at) for cue in cues.dates)
     return factor

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import ceil
 from typing import NamedTuple
 
@@ -37,6 +37,7 @@ _END = (
     "SELECT {}(created_at) FROM conversation_turns"
     " WHERE (session_id, turn_number) IN (SELECT id, {} FROM cowork_sessions WHERE {})"
 )
+_EVERY_SIZE = "SELECT key, turns, characters FROM search_sessions ORDER BY key"
 _SIZE = "SELECT key, turns, characters FROM search_sessions WHERE key = ?"
 _TOTAL = "SELECT coalesce(max(key), 0), coalesce(sum(turns), 0), coalesce(sum(characters), 0) FROM search_sessions"
 
@@ -106,8 +107,10 @@ class Scope:
         self._copied: dict[int, tuple[int, float]] = {}  # first turns that another session gives, and their share
         if session_id is None:
             self._find_copies(at_hand)
+        self._everything = not conditions
+        self._inactive: frozenset[int] = frozenset()  # the keys that everything does without
         if self.indexed:
-            self._measure(everything=not conditions)
+            self._measure()
 
     def key_of(self, session_id: str) -> int | None:
         """The key of a session, one for this search if the index does not know it; None if it is not in scope."""
@@ -166,7 +169,7 @@ class Scope:
     def turns_from(self, place: int) -> int:
         """About how many indexed turns stand at this place of the scope or after it."""
         if not self._after:
-            sizes = self._sizes(self._condition)
+            sizes = self._sizes_of_all() if self._everything else self._sizes(self._condition)
             self._after = dict(zip((size[0] for size in sizes), _sums([size[1] for size in sizes]), strict=True))
         key = key_of(place)
         copied, _ = self._copied.get(key, (0, 0.0))
@@ -177,10 +180,24 @@ class Scope:
         """The stretch with the most turns."""
         if len(self.stretches) < 2:
             return Widest(self.stretches, (), 0)
+        widest = max(self.stretches, key=self.turns_in)
+        at = self.stretches.index(widest)
+        newer = sum(map(self.turns_in, self.stretches[:at]))
+        return Widest((widest,), (*self.stretches[:at], *self.stretches[at + 1 :]), newer)
+
+    def turns_in(self, stretch: Stretch) -> int:
+        """About how many indexed turns a stretch has."""
+        return self._turns_by_stretch[stretch]
+
+    @cached_property
+    def _turns_by_stretch(self) -> dict[Stretch, int]:
         behind = [0, *(self.turns_from(first) for first, _ in self.stretches)]
-        at = max(range(len(self.stretches)), key=lambda i: behind[i + 1] - behind[i])
-        others = (*self.stretches[:at], *self.stretches[at + 1 :])
-        return Widest(self.stretches[at : at + 1], others, behind[at])
+        return {stretch: end - begin for stretch, (begin, end) in zip(self.stretches, pairwise(behind), strict=True)}
+
+    @property
+    def gap(self) -> float:
+        """About how many turns there are between two stretches."""
+        return (self.watermark - self.turns) / max(1, len(self.stretches))
 
     def _find_copies(self, at_hand: str | None) -> None:
         copies = Copies(
@@ -196,11 +213,12 @@ class Scope:
             key: (copies.hidden[session_id], copies.share(session_id)) for key, session_id in keys if key is not None
         }
 
-    def _measure(self, *, everything: bool) -> None:
-        sizes = self._sizes("is_active = 0" if everything else self._condition)
+    def _measure(self) -> None:
+        sizes = self._sizes("is_active = 0" if self._everything else self._condition)
         keys = [size[0] for size in sizes]
         self.turns, self.characters = sum(size[1] for size in sizes), sum(size[2] for size in sizes)
-        if everything:
+        if self._everything:
+            self._inactive = frozenset(keys)
             last, turns, characters = self._connection.execute(_TOTAL).fetchone()
             self.turns, self.characters = turns - self.turns, characters - self.characters
             self._leave_out_copies()
@@ -230,6 +248,11 @@ class Scope:
 
     def _sizes(self, condition: str) -> list[tuple[int, int, int]]:
         sizes = self._connection.execute(_SIZES.format(condition), self._bound).fetchall()
+        return [self._left_of(size) for size in sizes] if self._copied else sizes
+
+    def _sizes_of_all(self) -> list[tuple[int, int, int]]:
+        """As `_sizes`, of every active session, and without asking the sessions themselves: a third of the time."""
+        sizes = [size for size in self._connection.execute(_EVERY_SIZE) if size[0] not in self._inactive]
         return [self._left_of(size) for size in sizes] if self._copied else sizes
 
     def _left_of(self, size: tuple[int, int, int]) -> tuple[int, int, int]:
