@@ -33,6 +33,8 @@ class Contents:
         self.pins = Pins(pin_tokens, count)
         self.rules = rules
         self.count = count
+        self.recounts = 0
+        """How often every count was forgotten."""
         self._summary: Turn | None = None
 
     @property
@@ -106,6 +108,8 @@ class Contents:
                 held.set_rules(rules)
 
     def recount(self) -> None:
+        """Forget every count: the counter has become better."""
+        self.recounts += 1
         for held in self.held:
             held.recount()
         self.pins.recount()

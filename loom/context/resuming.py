@@ -94,8 +94,12 @@ class Resuming:
 
     async def _hold(self, turns: Sequence[Turn], beginning: Beginning, summary: Turn | None) -> None:
         """Hold these rows. They are read and counted in a thread: a few results of 200 kB take a second."""
+        recounts = self._contents.recounts
         laid = await asyncio.to_thread(self._contents.laid_out, turns, beginning.edges)
         self._contents.take(laid, beginning, summary)
+        if self._contents.recounts != recounts:
+            # The counter became better meanwhile, and some of it was counted before.
+            self._contents.recount()
 
     def _begin_at_most_full(self, before: int) -> None:
         """Let the window begin behind turn `before` at the earliest, and later if more was read than there is room for

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from loom.config import Settings
 from loom.context.budget import Budget
@@ -31,3 +32,27 @@ async def test_long_outputs_are_counted_beside_the_event_loop_and_once() -> None
     assert window.request_messages()
     assert len(counted) >= 60
     assert not any(on_loop for _, on_loop in counted)
+
+
+async def test_what_was_counted_while_the_counter_became_better_is_counted_again() -> None:
+    rows = Rows()
+    for number in range(20):
+        rows.exchange_with_output(f"wish {number}", f"line of {number}\n" * 50)
+    better = False
+
+    def count(text: str) -> int:
+        nonlocal better
+        if "line of 10" in text and not better:
+            better = True
+            window.recount()
+        return words(text) if better else 1
+
+    def made(counter: Callable[[str], int]) -> Window:
+        settings = Settings(tool_output_preview_tokens=LONG)
+        return Window(counter, settings, Budget(4_000_000, 1_000, settings.high_water, settings.low_water))
+
+    window, other = made(count), made(words)
+    await window.load(rows)
+    await other.load(rows)
+    assert better
+    assert window.usage().used == other.usage().used

@@ -79,8 +79,9 @@ class Session:
             case "pin":
                 turn = 1 + size % len(self.rows.turns)
                 self.window.set_pins([Pinned(turn, "user", "p " * (size // 2))])
-            case "leave":
-                # Whole exchanges, and never the newest, as the summariser asks for it.
+            case "leave" if self.rows.turns[-1].role != "assistant":
+                # Whole exchanges, and never the newest, as the summariser asks for it; before a request, and there is
+                # none behind an answer.
                 newest = next(t.turn_number for t in self.rows.turns if t.exchange == self.rows.exchange)
                 self._request(leave_to=size % newest)
             case _:
