@@ -72,7 +72,7 @@ class Vectors:
             return self._of_row(place)
         if not self._guesses:
             return 0
-        return self._weighed(blake2b(key.encode(), digest_size=self._bytes).digest(), max(self.weights))
+        return self._weighed(blake2b(key.encode(), digest_size=self._bytes).digest(), self._largest)
 
     def _of_pair(self, first: str, second: str) -> int:
         place = self.places.get(f"{stem(first)} {stem(second)}")
@@ -100,6 +100,10 @@ class Vectors:
     def weights(self) -> bytes:
         """What each term weighs."""
         return self._read("weights")
+
+    @cached_property
+    def _largest(self) -> int:
+        return max(self.weights)
 
     def _read(self, suffix: str) -> bytes:
         return files("loom.archive.search").joinpath(f"data/{self._name}.{suffix}").read_bytes()
