@@ -117,7 +117,7 @@ class Approval(Vertical, can_focus=True):
         self._more = more
         self._guard = KeyGuard(clock)
         self._most = self._room = 24
-        self._seen_end = False
+        self._seen_end = self._says_length = False
         self._begun = ""
         """A key that has to come once more, as often as it came; or one that is no answer here. It may be how a word
         begins."""
@@ -191,11 +191,15 @@ class Approval(Vertical, can_focus=True):
         lines = max(LEAST_LINES, min(self._most, self._room - beside))
         if body.styles.max_height is None or body.styles.max_height.value != lines:
             body.styles.max_height = lines
-        self.call_after_refresh(self._say_length)
 
+    @on(TextView.Laid)
     def _say_length(self) -> None:
-        if self.is_attached and self._unseen() and not self.query_one(".hint").display:
-            self._hint_unseen()
+        # What is in view in the middle of a layout has not been seen by anybody.
+        hidden = not self._seen_end and self.query_one(TextView).hidden_below
+        if self._says_length and not hidden:
+            self._hint("")  # it was said before all of it had its place
+        elif hidden and not self.query_one(".hint").display:
+            self._hint_hidden(hidden)
 
     def set_more(self, more: int) -> None:
         """How many further questions wait behind this one."""
@@ -210,6 +214,7 @@ class Approval(Vertical, can_focus=True):
         hint = self.query_one(".hint", Static)
         hint.update(Content(text))
         hint.display = bool(text)
+        self._says_length = False
 
     def on_key(self, event: Key) -> None:
         if self.has_class("-reason"):
@@ -248,8 +253,8 @@ class Approval(Vertical, can_focus=True):
         elif letter not in self._answers:
             self._begun = self._begun + letter if again else letter
             self._hint("p is not offered: no prefix of this could be allowed.")
-        elif letter != "n" and self._unseen():
-            self._hint_unseen()
+        elif letter != "n" and (hidden := self._unseen()):
+            self._hint_hidden(hidden)
         elif letter in ("a", "p") and not again:
             self._begun = letter
             self._hint(f"Press {letter} again: always {'this prefix, ' if letter == 'p' else ''}this session.")
@@ -267,15 +272,15 @@ class Approval(Vertical, can_focus=True):
             self._seen_end = self.query_one(TextView).hidden_below == 0
         return 0 if self._seen_end else self.query_one(TextView).hidden_below
 
-    def _hint_unseen(self) -> None:
-        lines = self._unseen()
+    def _hint_hidden(self, lines: int) -> None:
         self._hint(f"{plural(lines, 'more line')} below: End goes there, then y counts.")
+        self._says_length = True
 
     @on(Choice.Chosen)
     def _clicked(self, event: Choice.Chosen) -> None:
         event.stop()
-        if event.key != "n" and self._unseen():
-            self._hint_unseen()
+        if event.key != "n" and (hidden := self._unseen()):
+            self._hint_hidden(hidden)
         elif self._guard.accepts():
             self._choose(event.key)
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from textual.geometry import Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -46,6 +47,9 @@ class TextView(ScrollView, can_focus=True):
         "text-view--file",
     }
 
+    class Laid(Message):
+        """The view has another size, so that other lines may be hidden."""
+
     def __init__(self, text: str = "", *, diff: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
         self._text = text
@@ -65,6 +69,7 @@ class TextView(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         self._fold(self.scrollable_content_region.width)
+        self.post_message(self.Laid())
 
     @property
     def hidden_below(self) -> int:
