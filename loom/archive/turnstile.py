@@ -74,14 +74,19 @@ class Turnstile:
     def enter(self, patience: float) -> bool:
         """Wait at most `patience` seconds to be inside; whether that came about.
 
-        Raises OSError if the lock files cannot be made or locked.
+        Raises OSError if the lock files cannot be made, locked or looked at; then it is not inside.
         """
         until = time.monotonic() + patience
         while self._enter(max(until - time.monotonic(), 0.0)):
-            if self._have_names():
+            named = False
+            try:
+                named = self._have_names()
+            finally:
+                if not named:
+                    # Whoever comes next makes others, or has found others, and would not meet us.
+                    self._let_gates_go()
+            if named:
                 return True
-            # Whoever comes next makes others, or has found others, and would not meet us.
-            self._let_gates_go()
         return False
 
     def forget_names(self) -> None:
@@ -110,7 +115,7 @@ class Turnstile:
         try:
             # A file lock knows no time limit: another thread waits for it, and can be left behind there.
             inside = gates.pass_at_once() or _Waiter(gates).wait(patience)
-        except OSError:
+        except (OSError, RuntimeError):  # RuntimeError: no thread could be started
             self.close()
             raise
         if not inside:

@@ -96,7 +96,12 @@ class Resuming:
         """Hold these rows. They are read and counted in a thread: a few results of 200 kB take a second."""
         recounts = self._contents.recounts
         laid = await asyncio.to_thread(self._contents.laid_out, turns, beginning.edges)
+        newer = [
+            turn for held in self._contents.held for turn in held.turns if turn.turn_number > turns[-1].turn_number
+        ]
         self._contents.take(laid, beginning, summary)
+        if newer:
+            self._contents.add(newer)  # stored since these rows were read
         if self._contents.recounts != recounts:
             # The counter became better meanwhile, and some of it was counted before.
             self._contents.recount()

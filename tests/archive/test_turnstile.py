@@ -149,6 +149,42 @@ def test_a_folder_that_is_gone_is_an_error(tmp_path: Path) -> None:
         Turnstile(tmp_path / "gone" / "some.db").enter(1)
 
 
+def test_a_look_at_the_names_that_fails_lets_the_next_one_in(path: Path) -> None:
+    one, other = Turnstile(path), Turnstile(path)
+    for turnstile in (one, other):
+        assert turnstile.enter(1)
+        turnstile.leave()
+    queue, aside = path.with_name("some.db-queue"), path.with_name("aside")
+    queue.rename(aside)
+    queue.symlink_to(queue.name)
+    with pytest.raises(OSError, match="symbolic links"):
+        one.enter(1)
+    aside.replace(queue)
+    assert other.enter(1)
+    other.leave()
+    assert one.enter(1)
+    for turnstile in (one, other):
+        turnstile.close()
+
+
+def test_one_that_can_start_no_thread_to_wait_in_lets_the_next_one_in(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    holder, one, other = (Turnstile(path) for _ in range(3))
+    assert holder.enter(1)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError):
+            one.enter(1)
+    holder.leave()
+    assert other.enter(1)
+    for turnstile in (holder, one, other):
+        turnstile.close()
+
+
 def _descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 

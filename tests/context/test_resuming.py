@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 
@@ -56,3 +57,29 @@ async def test_what_was_counted_while_the_counter_became_better_is_counted_again
     await other.load(rows)
     assert better
     assert window.usage().used == other.usage().used
+
+
+async def test_what_is_stored_while_the_rows_are_counted_is_in_the_window() -> None:
+    rows = Rows()
+    for number in range(20):
+        rows.exchange_with_output(f"wish {number}", f"line of {number}\n" * 50)
+    loop = asyncio.get_running_loop()
+    stored = threading.Event()
+
+    def store() -> None:
+        window.add(rows.ask("a message in between"))
+        stored.set()
+
+    def count(text: str) -> int:
+        if "line of 10" in text and not stored.is_set():
+            loop.call_soon_threadsafe(store)
+            assert stored.wait(60)
+        return words(text)
+
+    settings = Settings(tool_output_preview_tokens=LONG)
+    window = Window(count, settings, Budget(4_000_000, 1_000, settings.high_water, settings.low_water))
+    await window.load(rows)
+    assert stored.is_set()
+    assert [turn.content for turn in rows.turns][-1] == "a message in between"
+    assert window.turns[-1][1] == rows.turns[-1].turn_number
+    assert "a message in between" in str(window.request_messages()[-1])

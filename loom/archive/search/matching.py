@@ -24,7 +24,8 @@ _NEWEST = (
 """As one text: handed over one by one, rows cost three times as much."""
 _WITHIN = """
     SELECT json_group_array(term.rowid) FROM json_each(?) AS stretch CROSS JOIN search_terms AS term
-    WHERE term.search_terms MATCH ? AND term.rowid >= stretch.value ->> 0 AND term.rowid <= stretch.value ->> 1
+    WHERE term.search_terms MATCH ?
+        AND term.rowid >= json_extract(stretch.value, '$[0]') AND term.rowid <= json_extract(stretch.value, '$[1]')
 """
 """The oldest first: to begin with the newest, FTS5 takes two pages of turns apart, for each stretch."""
 

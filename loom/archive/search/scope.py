@@ -102,7 +102,7 @@ class Scope:
         """What the turns in scope, and nothing else, lie in, the newest first."""
         self._keys: dict[str, int | None] = {}
         self._lines: dict[int, SessionLine] = {}
-        self._after: dict[int, int] = {}  # turns of a session and of those after it, by key; read when needed
+        self._after: tuple[list[int], list[int]] = ([], [])  # keys, and turns from each on; read when needed
         self._copies: Copies | None = None
         self._copied: dict[int, tuple[int, float]] = {}  # first turns that another session gives, and their share
         if session_id is None:
@@ -168,12 +168,17 @@ class Scope:
 
     def turns_from(self, place: int) -> int:
         """About how many indexed turns stand at this place of the scope or after it."""
-        if not self._after:
+        if not self._after[0]:
             sizes = self._sizes_of_all() if self._everything else self._sizes(self._condition)
-            self._after = dict(zip((size[0] for size in sizes), _sums([size[1] for size in sizes]), strict=True))
+            self._after = [size[0] for size in sizes], _sums([size[1] for size in sizes])
+        keys, behind = self._after
         key = key_of(place)
+        at = bisect_left(keys, key)
+        if at == len(keys):
+            return 1
+        # A session that was purged has no key: what stands behind it begins with the next one.
         copied, _ = self._copied.get(key, (0, 0.0))
-        return max(1, self._after.get(key, self.turns) - turn_of(place) + copied + 1)
+        return max(1, behind[at] - (turn_of(place) - copied - 1 if keys[at] == key else 0))
 
     @cached_property
     def widest(self) -> Widest:
