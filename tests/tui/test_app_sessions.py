@@ -139,7 +139,8 @@ async def test_an_unknown_reference_is_said_where_another_session_can_be_picked(
             await seat.talk("read README.md")
     async with seated(locations, workspace, resume="nosuch") as seat:
         await seat.until(lambda: isinstance(seat.app.screen, PickerScreen) and len(seat.rows) == 1 + sessions)
-        assert "No session goes by `nosuch`" in str(seat.app.screen.query_one("#said", Static).content)
+        said = seat.app.screen.query_one("#said", Static)
+        await seat.until(lambda: "No session goes by `nosuch`" in str(said.content))
         await seat.pilot.press("enter")
         await seat.ready()
         assert "never forgets" in seat.welcome
