@@ -4,7 +4,8 @@ what two logs hold is never mixed, and what only one of them holds is kept."""
 from __future__ import annotations
 
 import shutil
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,11 +26,18 @@ from tests.archive.file_harms import (
 from tests.support.keeper import Keeper
 
 
-async def test_nobody_goes_on_without_the_log_that_a_stopped_one_has(archive_path: Path) -> None:
-    with Keeper(archive_path) as one:
+@contextmanager
+def stopped(archive: Path) -> Iterator[tuple[Keeper, str]]:
+    """A loom that has stored BEFORE in a session of its own, and is stopped."""
+    with Keeper(archive) as one:
         session = one.ask("begin")["session"]
         one.ask("append", session, BEFORE)
         one.stop()
+        yield one, session
+
+
+async def test_nobody_goes_on_without_the_log_that_a_stopped_one_has(archive_path: Path) -> None:
+    with stopped(archive_path) as (one, session):
         remove_log(archive_path)
         with pytest.raises(ArchiveUnavailable, match="Let that loom go on"):
             await ConversationStore.open(archive_path)
@@ -39,10 +47,7 @@ async def test_nobody_goes_on_without_the_log_that_a_stopped_one_has(archive_pat
 
 
 async def test_two_logs_are_never_mixed(archive_path: Path) -> None:
-    with Keeper(archive_path) as one:
-        session = one.ask("begin")["session"]
-        one.ask("append", session, BEFORE)
-        one.stop()
+    with stopped(archive_path) as (one, session):
         remove_both(archive_path)
         # Nothing tells a newcomer of the log that has no name.
         with Keeper(archive_path) as other:
@@ -74,10 +79,7 @@ async def test_one_that_only_watched_goes_on_when_the_other_has_had_all_files_re
 
 
 async def test_one_goes_on_with_a_copy_of_its_log_that_another_has_gone_on_with(archive_path: Path) -> None:
-    with Keeper(archive_path) as one:
-        session = one.ask("begin")["session"]
-        one.ask("append", session, BEFORE)
-        one.stop()
+    with stopped(archive_path) as (one, session):
         replace_log_with_a_copy(archive_path)
         with Keeper(archive_path) as other:
             own = other.ask("begin")["session"]
@@ -92,10 +94,7 @@ async def test_one_goes_on_with_a_copy_of_its_log_that_another_has_gone_on_with(
 
 
 async def test_what_was_written_to_a_copy_of_the_log_outlives_both(archive_path: Path) -> None:
-    with Keeper(archive_path) as one:
-        session = one.ask("begin")["session"]
-        one.ask("append", session, BEFORE)
-        one.stop()
+    with stopped(archive_path) as (one, session):
         replace_log_with_a_copy(archive_path)
         with Keeper(archive_path) as other:
             own = other.ask("begin")["session"]
@@ -130,10 +129,7 @@ async def test_nobody_takes_an_earlier_copy_of_the_log_for_it(archive_path: Path
 async def test_two_logs_are_not_mixed_when_the_other_has_ended_meanwhile(
     archive_path: Path, removed_again: bool
 ) -> None:
-    with Keeper(archive_path) as one:
-        session = one.ask("begin")["session"]
-        one.ask("append", session, BEFORE)
-        one.stop()
+    with stopped(archive_path) as (one, session):
         remove_both(archive_path)
         with Keeper(archive_path) as other:
             own = other.ask("begin")["session"]
@@ -150,10 +146,7 @@ async def test_two_logs_are_not_mixed_when_the_other_has_ended_meanwhile(
 async def test_a_copy_that_another_wrote_to_after_it_was_put_aside_is_empty_and_nothing_is_lost(
     archive_path: Path,
 ) -> None:
-    with Keeper(archive_path) as one:
-        session = one.ask("begin")["session"]
-        one.ask("append", session, BEFORE)
-        one.stop()
+    with stopped(archive_path) as (one, session):
         replace_log_with_a_copy(archive_path)
         with closing(connect(archive_path)) as other:
             one.go_on()

@@ -19,8 +19,8 @@ from loom.archive.search.words import without_lines
 from loom.archive.transactions import transaction
 
 VERSION = 12
-"""Raised whenever words.py, stems.py, marks.py, document.py, meaning.py, vectors.py or the vectors themselves give
-something else: the index is then made anew."""
+"""Raised whenever words.py, stems.py, marks.py, document.py, meaning.py, vectors.py, sketches.py or the vectors
+themselves give something else: the index is then made anew."""
 
 BATCH_TURNS = 32
 BATCH_CHARACTERS = 50_000
