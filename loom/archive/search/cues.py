@@ -40,6 +40,7 @@ _LEAST_NAMED = 3
 _MAX_WORDS = 24
 """Words of a query that may be a speaker's name: who pastes more asks for no person."""
 _MOST_RULES_SEEN = 200
+"""Standing instructions that are ranked for a question, the newest."""
 _MOSTLY = 0.8
 
 

@@ -44,8 +44,6 @@ _NEWEST = 2_000
 is not known before."""
 _ANY = 64
 """Of these, looked at first where any hit will do."""
-MAX_RULES = 200
-"""Standing instructions that are ranked for a question, the newest."""
 MOST_REREAD = 60
 """The best turns found by a question, whose texts are read: hardly one behind them comes among the first ten."""
 MOST_LIKE = 32
@@ -166,13 +164,12 @@ def _ranked(
         return [place for place, mark in postings.marks(places).items() if filtered.passes(mark)]
 
     pool = pool_of(evidence, None if filtered.is_open else passing)
-    rules = frozenset(sorted(cues.rules, reverse=True)[:MAX_RULES])
     spreading = [] if evidence.is_lookup else pool[:SPREADING]
-    marks = postings.marks({*pool, *beside(spreading), *rules})
+    marks = postings.marks({*pool, *beside(spreading), *cues.rules})
     said = postings.said_beside(interrupted(spreading, marks), REACH)
     marks |= postings.marks({place for near in said.values() for place in near} - marks.keys())
     mean = postings.mean_characters
-    ranked = rank(evidence, marks, Neighbours(said), replace(cues, rules=rules), mean_characters=mean)
+    ranked = rank(evidence, marks, Neighbours(said), cues, mean_characters=mean)
     ranked = [(place, score) for place, score in ranked if filtered.passes(marks[place])]
     if not query.is_question:
         return _Ranked(ranked)
