@@ -367,6 +367,18 @@ async def test_a_burst_of_keys_goes_where_it_was_meant_to(shelf: Fixed) -> None:
     assert app.result == AttachTurn(id_of(shelf, "a1b2"), 4)
 
 
+async def test_letters_behind_the_key_that_leads_to_the_query_are_all_in_it(shelf: Fixed) -> None:
+    screen = browser(shelf, query="refreshToken")
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: found(screen))
+        await pilot.press("down")
+        for key in ("slash", "ctrl+u", *"E04ayf"):
+            app.post_message(Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: isinstance(screen.focused, Input))
+        await until(pilot, lambda: screen.query_one("#query", Input).value == "E04ayf")
+
+
 @pytest.mark.parametrize(("key", "kind"), [("a", AttachTurn), ("f", ForkAt), ("enter", JumpTo)])
 async def test_keys_pressed_while_it_searches_are_meant_for_the_first_hit(
     shelf: Fixed, monkeypatch: pytest.MonkeyPatch, key: str, kind: type

@@ -176,6 +176,17 @@ async def test_a_burst_of_letters_is_in_the_filter_whole(shelf: Fixed, burst: st
         await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
 
 
+async def test_what_is_corrected_in_a_burst_is_filtered_as_it_was_typed(shelf: Fixed) -> None:
+    app = alone(picker(shelf))
+    async with app.run_test() as pilot:
+        await loaded(pilot)
+        await pilot.press("slash")
+        for key in (*"lpgin", *["left"] * 3, "backspace", "o", "end", "x", "backspace", "enter"):
+            app.post_message(Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: app.left)
+    assert app.result == OpenSession(id_of(shelf, "a1b2"))
+
+
 async def test_the_arrows_move_the_list_while_the_filter_has_the_keyboard(shelf: Fixed) -> None:
     app = alone(picker(shelf))
     async with app.run_test() as pilot:

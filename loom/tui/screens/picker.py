@@ -33,6 +33,7 @@ from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.help import HelpGroup, HelpScreen, group_of_bindings
 from loom.tui.session_words import deletion_in_words, nothing_in_words
 from loom.tui.widgets.key_bar import KeyBar
+from loom.tui.widgets.key_order import LineBox
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.session_list import SessionList
 from loom.tui.widgets.title_line import TitleLine
@@ -115,7 +116,7 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
 
     def compose(self) -> ComposeResult:
         yield TitleLine()
-        yield Input(
+        yield LineBox(
             placeholder="title, focus, model, reference; Enter opens", id="filter", compact=True, select_on_focus=False
         )
         yield SessionList(clock=self._clock, open_id=self._open_id)

@@ -18,6 +18,7 @@ from textual.widgets import Input, Static
 from loom.cowork.events import ApprovalAsked, Decision
 from loom.text import plural, show, show_line
 from loom.tui.widgets.key_guard import KeyGuard
+from loom.tui.widgets.key_order import LineBox
 from loom.tui.widgets.text_view import TextView
 
 _SCROLLING = {
@@ -137,7 +138,7 @@ class Approval(Vertical, can_focus=True):
             if preview.wider_scope:
                 yield Choice("p", "always this prefix", "prefix", "$warning")
             yield Choice("n", "no", "no", "$error")
-        yield Input(placeholder="Why not? The model reads it; Enter sends, Esc goes back", compact=True)
+        yield LineBox(placeholder="Why not? The model reads it; Enter sends, Esc goes back", compact=True)
         yield Static(self._scopes(), classes="scope", markup=False)
         yield Static("", classes="hint", markup=False)
 

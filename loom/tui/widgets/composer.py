@@ -15,6 +15,7 @@ from loom.text import UNSAFE, show, show_line
 from loom.tools.mentions import spelled
 from loom.tui.commands import Command, complete
 from loom.tui.widgets.completion import CompletionPopup
+from loom.tui.widgets.key_order import bound_here
 
 MAX_PASTE_LINES = 30
 """A longer paste stands in the composer as a short name, so that the words around it stay in view. The whole text is
@@ -233,6 +234,8 @@ class Composer(TextArea):
         if self._switches(event) or self._handle(event.key):
             event.stop()
             event.prevent_default()
+        else:
+            await bound_here(self, event)
 
     def _switches(self, event: Key) -> bool:
         """Whether the key makes this a shell, or a composer again."""
