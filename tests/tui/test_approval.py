@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.app import App, ComposeResult
+from textual.events import Key
 from textual.widgets import Input, Static
 
 from loom.cowork.events import ApprovalAsked, Decision
@@ -168,6 +169,42 @@ async def test_a_yes_counts_only_when_the_end_has_been_seen() -> None:
         app.clock.advance(1)
         await pilot.press("y")
         assert app.answers == [Decision(allowed=True)]
+
+
+async def test_who_went_to_the_end_and_back_has_seen_it() -> None:
+    app = Host()
+    app.approval = Approval(LONG, clock=app.clock)
+    async with app.run_test(size=(60, 16)) as pilot:
+        app.approval.fit(4, 16)
+        await pilot.pause()
+        for key in ("end", "home"):
+            app.post_message(Key(key, None))
+        await pilot.pause()
+        app.clock.advance(1)
+        await pilot.press("y")
+        assert app.answers == [Decision(allowed=True)]
+
+
+async def test_how_much_is_below_is_said_until_it_was_seen() -> None:
+    app = Host()
+    app.approval = Approval(LONG, clock=app.clock)
+    async with app.run_test(size=(60, 16)) as pilot:
+        app.approval.fit(4, 16)
+        await pilot.pause()
+        hint = app.approval.query_one(".hint", Static)
+        assert "more lines below" in str(hint.content)
+        # While something else is said, and when the keyboard comes back.
+        app.approval.say_typing()
+        app.screen.set_focus(None)
+        await pilot.pause()
+        app.approval.focus()
+        await pilot.pause()
+        before = str(hint.content)
+        assert hint.display and "more lines below" in before
+        await pilot.press("pagedown")
+        assert hint.display and "more lines below" in str(hint.content) != before
+        await pilot.press("end")
+        assert not hint.display
 
 
 async def test_the_scrollbar_covers_no_character() -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from time import monotonic
 
 from textual import on
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -21,14 +19,7 @@ from loom.tui.widgets.key_guard import KeyGuard
 from loom.tui.widgets.key_order import LineBox
 from loom.tui.widgets.text_view import TextView
 
-_SCROLLING = {
-    "up": "scroll_up",
-    "down": "scroll_down",
-    "pageup": "page_up",
-    "pagedown": "page_down",
-    "home": "scroll_home",
-    "end": "scroll_end",
-}
+_SCROLLING = ("up", "down", "pageup", "pagedown", "home", "end")
 
 
 class Choice(Static):
@@ -168,6 +159,7 @@ class Approval(Vertical, can_focus=True):
         self._guard.restart()
         self._begun, self._typing = "", False
         self._hint("")
+        self._say_length()
 
     def restart(self) -> None:
         """The question came back into view: keys that were meant for something else do not answer it."""
@@ -228,10 +220,9 @@ class Approval(Vertical, can_focus=True):
             if event.key == "up" and not self.query_one(TextView).max_scroll_y:
                 self.post_message(self.TakeBack())
                 return
-            # A body that is in view whole refuses to scroll.
-            with suppress(SkipAction):
-                getattr(self.query_one(TextView), f"action_{_SCROLLING[event.key]}")()
-            self.call_after_refresh(self._unseen)
+            # At once: who goes to the end and back in the time of an animation has not been there.
+            self.query_one(TextView).go(event.key)
+            self._say_unseen()
             return
         quiet = self._guard.accepts()
         if event.key == "enter":
@@ -262,6 +253,14 @@ class Approval(Vertical, can_focus=True):
         else:
             self._begun = ""
             self._choose(letter)
+
+    def _say_unseen(self) -> None:
+        """The body was scrolled: what stands there about its length is no longer so."""
+        hidden = self._unseen()
+        if self._says_length and hidden:
+            self._hint_hidden(hidden)
+        elif self._says_length:
+            self._hint("")
 
     @property
     def _answers(self) -> tuple[str, ...]:
