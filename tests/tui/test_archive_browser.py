@@ -28,7 +28,7 @@ from loom.tui.widgets.facet_bar import Facets, Scope, next_facet
 from loom.tui.widgets.hit_list import HitList, SessionHeading
 from loom.tui.widgets.hit_preview import HitPreview
 from loom.tui.widgets.text_view import TextView
-from tests.support.browsing import HERE, HOSTILE, NOW, Fixed, alone, fill, id_of, until
+from tests.support.browsing import HERE, HOSTILE, NOW, Fixed, alone, fill, id_of, screen_text, until
 
 
 @pytest.fixture
@@ -284,6 +284,14 @@ async def test_a_filter_that_is_to_blame_is_named(shelf: Fixed, query: str, word
     screen = browser(shelf, query=query)
     async with alone(screen).run_test() as pilot:
         await until(pilot, lambda: words in said(screen))
+
+
+async def test_what_is_said_of_a_search_in_vain_is_read_to_its_end_in_a_narrow_terminal(shelf: Fixed) -> None:
+    screen = browser(shelf, query="refreshToken file:src/a/rather/long/path/to/a/module.py")
+    app = alone(screen)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await until(pilot, lambda: "^T searches more." in said(screen))
+        await until(pilot, lambda: "more." in screen_text(app))
 
 
 async def test_a_search_that_ends_while_the_screen_goes_does_no_harm(

@@ -57,7 +57,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
     DEFAULT_CSS = """
     ArchiveScreen {
         & #query { margin: 0 1; }
-        & #said { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
+        & #said { height: auto; max-height: 6; padding: 0 1; color: $text-muted; }
         & #said.-error { color: $text-error; }
         & #found { layout: vertical; height: 1fr; }
         & HitList { height: 1fr; border-top: solid $border-blurred; }
