@@ -70,6 +70,7 @@ MAX_UNKNOWN = 3
 """Lines that were not understood are named up to this many."""
 
 _TURN = re.compile(r"^\[Turn (\d+)\]\s*([^\n]*)$", re.MULTILINE)
+_LEFT_OUT = re.compile(r"^\[left out for length: (.+)\]$", re.MULTILINE)
 _SPEAKER = re.compile(r"^(\w+): \(")
 _PERSON = "The person said no"
 _SAID = re.compile(r"They said:\s*(.+)", re.DOTALL)
@@ -265,8 +266,8 @@ def recalled(heading: str, text: str) -> str:
     parts = [f"{heading}:"]
     used, cut, left_out = 0, False, 0
     for mark, following in zip(marks, [*marks[1:], None], strict=True):
-        words = text[mark.end() : following.start() if following else len(text)].strip()
-        lines = [line.strip() for line in words.split("\n") if line.strip()]
+        below = text[mark.end() : following.start() if following else len(text)].split("\n")
+        lines = [line.strip() for line in below if line.startswith("  ") and line.strip()]
         more = ["…"] if len(lines) > RECALLED_LINES else []
         cut = cut or bool(more)
         # A backslash keeps the line: Markdown would join them.
@@ -277,7 +278,10 @@ def recalled(heading: str, text: str) -> str:
         if used > QUOTE_CHARS and following is not None:
             left_out = len(marks) - len(parts) + 1
             break
-    return "\n\n".join([*parts, *_not_shown(cut=cut, turns=left_out)])
+    # What is not indented is no turn's words.
+    gone = _LEFT_OUT.search(text)
+    said = [f"Left out for length: {_plain(gone[1])}."] if gone else []
+    return "\n\n".join([*parts, *_not_shown(cut=cut, turns=left_out), *said])
 
 
 def _not_shown(*, cut: bool, turns: int) -> list[str]:

@@ -63,6 +63,14 @@ def test_the_lines_of_a_recalled_turn_stay_lines_and_its_head_has_one_colon() ->
     assert "**T12** user (2026-11-22 07:10) match 6:\n> one\\\n> two" in said
 
 
+def test_what_stands_below_the_last_recalled_turn_is_none_of_its_words() -> None:
+    said = recalled("Found", "Found:\n\n[Turn 2] user: (2026-11-22 07:10)\n  one\n\n[End of what was recalled.]")
+    assert said.endswith("> one")
+    left_out = "[left out for length: T3–T5]"
+    said = recalled("Found", f"[Turn 2] user:\n  one\n\n{left_out}\n\n[End of what was recalled.]")
+    assert said.endswith("> one\n\nLeft out for length: T3–T5.")
+
+
 def test_that_recalled_turns_are_cut_is_said_once() -> None:
     long = "\n".join(f"  line {number}" for number in range(20))
     said = recalled("Found", f"[Turn 1] user:\n{long}\n\n[Turn 2] assistant:\n{long}")
