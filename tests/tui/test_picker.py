@@ -187,6 +187,18 @@ async def test_what_is_corrected_in_a_burst_is_filtered_as_it_was_typed(shelf: F
     assert app.result == OpenSession(id_of(shelf, "a1b2"))
 
 
+async def test_the_cursor_goes_to_the_session_that_is_read_as_soon_as_it_is_listed(shelf: Fixed) -> None:
+    app = alone(picker(shelf, begin_at=id_of(shelf, "z9y8")))
+    async with app.run_test() as pilot:
+        await loaded(pilot)
+        assert current(app) is None
+        await pilot.press("a")
+        await loaded(pilot, 3)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.left)
+    assert app.result == OpenSession(id_of(shelf, "z9y8"))
+
+
 async def test_the_arrows_move_the_list_while_the_filter_has_the_keyboard(shelf: Fixed) -> None:
     app = alone(picker(shelf))
     async with app.run_test() as pilot:

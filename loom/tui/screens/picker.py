@@ -90,18 +90,21 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         *,
         search: SearchReader | None = None,
         open_id: str | None = None,
+        begin_at: str | None = None,
         clock: Callable[[], datetime] = utc_now,
         key_clock: Callable[[], float] = monotonic,
         said: str = "",
         help_groups: Sequence[HelpGroup] = (),
     ) -> None:
-        """`open_id` is the session that is open behind this screen: marked, and not to be deleted. `said` is what
-        went wrong with what was to be opened; it stands whenever there is nothing newer to say."""
+        """`open_id` is the session that is open behind this screen: marked, and not to be deleted. The cursor goes to
+        that of `begin_at` as soon as it is listed. `said` is what went wrong with what was to be opened; it stands
+        whenever there is nothing newer to say."""
         super().__init__()
         self._reader = reader
         self._workspace = workspace
         self._search = search
         self._open_id = open_id
+        self._begin_at = begin_at
         self._clock = clock
         self._key_clock = key_clock
         self._standing = said
@@ -186,6 +189,8 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         rows.with_place = self._everywhere or bool(self._listed.folders - {self._here})
         rows.references = {session.id: session.reference for session in self._listed.all}
         rows.set_sessions(found, to_first=to_best and bool(wanted.strip()))
+        if self._begin_at is not None and rows.move_to_session(self._begin_at):
+            self._begin_at = None
         self._draw_title()
         self._say_how_empty(len(found))
 
@@ -308,10 +313,8 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         if not await self._change(self._reader.restore_session(session.id), f"“{title}” is back."):
             self._deleted.append(session)
             return
-        rows = self.query_one(SessionList)
-        here = (at for at, row in enumerate(rows.items) if isinstance(row, Session) and row.id == session.id)
         # What came back is what the next key is meant for; a filter may hide it.
-        rows.move_to(next(here, rows.cursor))
+        self.query_one(SessionList).move_to_session(session.id)
 
     @work(exclusive=True, group="change")
     async def action_rename(self) -> None:
