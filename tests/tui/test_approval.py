@@ -112,6 +112,15 @@ async def test_no_asks_for_a_reason_and_sends_it(app: Host) -> None:
         assert app.answers == [Decision(allowed=False, reason="not")]
 
 
+async def test_a_reason_typed_at_once_behind_no_is_whole(app: Host) -> None:
+    async with app.run_test() as pilot:
+        app.clock.advance(1)
+        for key in ("n", *"noy", "backspace", "t", "enter"):
+            app.post_message(Key(key, key if len(key) == 1 else None))
+        await pilot.pause()
+        assert (app.answers, app.typed) == ([Decision(allowed=False, reason="not")], [])
+
+
 async def test_no_without_a_reason_is_fine_and_esc_goes_back(app: Host) -> None:
     async with app.run_test() as pilot:
         app.clock.advance(1)

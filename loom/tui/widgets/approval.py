@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from loom.cowork.events import ApprovalAsked, Decision
 from loom.text import plural, show, show_line
 from loom.tui.widgets.key_guard import KeyGuard
-from loom.tui.widgets.key_order import LineBox
+from loom.tui.widgets.key_order import LineBox, passed_on
 from loom.tui.widgets.text_view import TextView
 
 _SCROLLING = ("up", "down", "pageup", "pagedown", "home", "end")
@@ -214,6 +214,9 @@ class Approval(Vertical, can_focus=True):
             if event.key == "escape":
                 event.stop()
                 self._leave_reason()
+            elif event.is_printable or event.key in ("backspace", "enter"):
+                # The line takes these, so they came here before it had the keyboard.
+                passed_on(self, event)
             return
         if event.key in _SCROLLING:
             event.stop()
@@ -288,7 +291,7 @@ class Approval(Vertical, can_focus=True):
         if key == "n":
             self.add_class("-reason")
             self._hint("")
-            self.query_one(Input).focus()
+            self.screen.set_focus(self.query_one(Input))
             return
         decision = Decision(allowed=True, always=key in ("a", "p"), wider=key == "p")
         self.post_message(self.Answered(self.asked.call_id, decision))
