@@ -136,6 +136,8 @@ class Composer(TextArea):
         self._pastes: dict[str, str] = {}
         self._pasted = 0
         self._quiet_at: str | None = None
+        self._offered_at = ""
+        """The text that the list on the screen was made for."""
         self._paths_for: str | None = None
         """The beginning of a path that the list on the screen is for."""
         self.may_take_back = False
@@ -248,7 +250,7 @@ class Composer(TextArea):
         return False
 
     def _handle(self, key: str) -> bool:
-        if self._popup.is_open and self._is_late(self._popup.chosen):
+        if self._is_late(self._popup.chosen):
             # Keys came faster than the messages about them: the list is that of a text before.
             self._popup.offer(self._commands())
         if self._popup.is_open and self._handle_popup(key):
@@ -325,6 +327,7 @@ class Composer(TextArea):
     def _offer(self) -> None:
         """Let the list be that of the text as it is now."""
         self._quiet_at = None
+        self._offered_at = self.text
         self._popup.offer(self._commands())
         if (wanted := self._mention()) is not None:
             self.post_message(self.PathsWanted(wanted))
@@ -335,7 +338,7 @@ class Composer(TextArea):
                 return entry not in self._commands()
             case PathEntry():
                 return self._mention() != self._paths_for
-        return False
+        return self.text not in (self._quiet_at, self._offered_at)
 
     def offer_paths(self, wanted: str, paths: Sequence[str]) -> None:
         """The paths that `wanted` may become; too late when something else is being written."""
