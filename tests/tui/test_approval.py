@@ -212,6 +212,10 @@ async def test_how_much_is_below_is_said_until_it_was_seen() -> None:
         assert hint.display and "more lines below" in before
         await pilot.press("pagedown")
         assert hint.display and "more lines below" in str(hint.content) != before
+        shown = str(hint.content)
+        app.approval.fit(2, 16)
+        await pilot.pause()
+        assert "more lines below" in str(hint.content) != shown, "as many as there are now"
         await pilot.press("end")
         assert not hint.display
 

@@ -191,7 +191,7 @@ class Approval(Vertical, can_focus=True):
         hidden = not self._seen_end and self.query_one(TextView).hidden_below
         if self._says_length and not hidden:
             self._hint("")  # it was said before all of it had its place
-        elif hidden and not self.query_one(".hint").display:
+        elif hidden and (self._says_length or not self.query_one(".hint").display):
             self._hint_hidden(hidden)
 
     def set_more(self, more: int) -> None:
