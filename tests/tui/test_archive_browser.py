@@ -180,6 +180,35 @@ async def test_enter_jumps_from_the_query_and_from_the_hits(shelf: Fixed) -> Non
         assert app.result == JumpTo(id_of(shelf, "a1b2"), 4)
 
 
+async def test_a_turn_that_is_named_is_gone_to(shelf: Fixed) -> None:
+    screen = browser(shelf)
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: screen.is_mounted and screen.query("#query"))
+        await pilot.press(*"T3")
+        await until(pilot, lambda: said(screen).startswith("Enter goes to T3 of this session."))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.left)
+    assert app.result == JumpTo(id_of(shelf, "a1b2"), 3)
+
+
+async def test_a_turn_that_is_not_there_is_said_to_be(shelf: Fixed) -> None:
+    screen = browser(shelf, query="T4000")
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "Enter goes to T4000" in said(screen))
+        await pilot.press("enter")
+        await until(pilot, lambda: said(screen) == "This session has no T4000.")
+        assert not app.left
+
+
+async def test_without_a_session_a_turn_that_is_named_is_words_like_others(shelf: Fixed) -> None:
+    screen = browser(shelf, session=None, query="T4000")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "Nothing found" in said(screen))
+        assert "Enter goes" not in said(screen)
+
+
 @pytest.mark.parametrize(("key", "kind"), [("a", AttachTurn), ("f", ForkAt)])
 async def test_a_attaches_and_f_forks(shelf: Fixed, key: str, kind: type) -> None:
     screen = browser(shelf, query="refreshToken")
