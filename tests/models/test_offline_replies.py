@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from loom.models.offline_grammar import parse
 from loom.models.offline_plan import Done, make_plan
-from loom.models.offline_replies import QUOTE_LINES, final_answer, quote, recalled
+from loom.models.offline_replies import QUOTE_LINES, RECALLED_TURNS, final_answer, quote, recalled
 
 TOOLS = frozenset({"read_file", "shell_execute", "edit_file", "conversation_recall", "git_command", "write_file"})
 
@@ -77,6 +77,18 @@ def test_that_recalled_turns_are_cut_is_said_once() -> None:
     assert said.count("> …") == 2, "where each is cut can be seen"
     assert "more lines" not in said
     assert said.endswith("Long turns are cut; the whole is in the call above.")
+
+
+def test_of_many_turns_found_the_best_are_in_view_at_the_end() -> None:
+    turns = "\n\n".join(f"[Turn {number}] user: match {number}\n  words {number}" for number in range(1, 21))
+    said = answer("what did we say about words", Done("conversation_recall", {"query": "words"}, turns, "success"))
+    assert "words 1" in said and f"> words {RECALLED_TURNS}\n" in said and f"words {RECALLED_TURNS + 1}" not in said
+    assert said.endswith(f"{20 - RECALLED_TURNS} more turns are left out; the whole is in the call above.")
+    last = turns.replace("match 20", "match 99").replace("match 1\n", "\n").replace("match 15", "match 1")
+    said = answer("what did we say about words", Done("conversation_recall", {"query": "words"}, last, "success"))
+    assert "> words 15\n" in said and "> words 16\n" in said and "words 17" not in said, "the best one in any case"
+    asked = answer("turns 1-20", Done("conversation_recall", {"action": "range"}, turns, "success"))
+    assert "words 20" in asked
 
 
 def test_a_change_is_said_once() -> None:
