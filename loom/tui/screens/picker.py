@@ -32,6 +32,7 @@ from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.help import HelpGroup, HelpScreen, group_of_bindings
 from loom.tui.session_words import deletion_in_words, nothing_in_words
+from loom.tui.widgets.facet_bar import Scope
 from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.key_order import LineBox
 from loom.tui.widgets.row_list import RowList
@@ -352,6 +353,7 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
                 session_id=session.id if session is not None else None,
                 workspace=self._workspace,
                 query=self.query_one("#filter", Input).value,
+                scope=Scope.ALL if self._everywhere else Scope.WORKSPACE,  # what is listed
                 clock=self._clock,
             )
         )
@@ -360,8 +362,6 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
                 self.dismiss(OpenSession(session_id, turn_number))
             case AttachTurn() | ForkAt():
                 self.dismiss(found)
-            case None:
-                pass
 
     def action_help(self) -> None:
         keys = group_of_bindings("Sessions", [*RowList.BINDINGS, *self.BINDINGS])
