@@ -25,6 +25,7 @@ from loom.archive.openfiles import ASIDE
 from loom.archive.privatefolders import remove_old_copies
 from loom.archive.unwritable import readable
 from loom.text import plural
+from loom.times import local_time
 
 LOW_SPACE = 200_000_000
 """Bytes. With less, a checkpoint of a long log may not fit any more."""
@@ -278,8 +279,9 @@ class _Check:
                 self._unseen.append(f"Who has sessions open cannot be looked up: {error.strerror}.")
                 break
             if holder is not None:
+                since = local_time(holder.since)
                 self._remarks.append(
-                    f"Session {reference} is open in process {holder.pid} on {holder.host}, since {holder.since}."
+                    f"Session {reference} is open in process {holder.pid} on {holder.host}, since {since}."
                 )
         else:
             self._checked.append("leases")

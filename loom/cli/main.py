@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 
 from loom import __version__
@@ -80,19 +80,21 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 class _AnyOrder(argparse.ArgumentParser):
-    """Takes options between the other arguments too: `loom export REF --format html FILE`."""
+    """Takes options between the other arguments too (`loom export REF --format html FILE`), and none behind `--`."""
 
-    _inside = False
+    _passes: Iterator[Sequence[str]] | None = None
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        # parse_known_intermixed_args asks this method in its turn.
-        if self._inside:
-            return super().parse_known_args(args, namespace)
-        self._inside = True
+        # parse_known_intermixed_args asks this method in its turn: for the options, then for what they left. It would
+        # take `--` away in the first pass, and what stands behind it for options in the second.
+        if self._passes is not None:
+            return super().parse_known_args([*args, *next(self._passes)], namespace)
+        end = args.index("--") if "--" in args else len(args)
+        self._passes = iter(([], args[end:]))
         try:
-            return self.parse_known_intermixed_args(args, namespace)
+            return self.parse_known_intermixed_args(args[:end], namespace)
         finally:
-            self._inside = False
+            self._passes = None
 
 
 _Commands = argparse._SubParsersAction  # argparse names no public type for this
@@ -178,7 +180,7 @@ def _add_search(commands: _Commands[argparse.ArgumentParser]) -> None:
         epilog="`tool:shell` means shell_execute, too, unless a tool is called just shell. A query that begins with a "
         "minus goes behind `--`.",
     )
-    parser.add_argument("query", metavar="QUERY", help='words, "phrases", identifiers, paths, filters')
+    parser.add_argument("query", metavar="QUERY", nargs="+", help='words, "phrases", identifiers, paths, filters')
     _workspace(parser, "the folder whose sessions are searched")
     parser.add_argument("-s", "--session", metavar="REF", help="only in this session")
     parser.add_argument("-a", "--all", action="store_true", help="in every workspace")

@@ -38,7 +38,7 @@ def run(parsed: argparse.Namespace) -> int:
     if not 1 <= parsed.limit <= MAX_LIMIT:
         raise LoomError(f"--limit takes a number from 1 to {MAX_LIMIT:,}.")
     # What the shell hands over need not be text: a byte that is none becomes a lone surrogate.
-    query = storable(parsed.query)
+    query = storable(" ".join(parsed.query))
     if not query.strip():
         raise LoomError("The query is empty.", "Give some words to search for.")
     check_query(query)

@@ -42,7 +42,7 @@ class ArchiveRecall:
         )
         return replace(page, hits=tuple(hit for hit in page.hits if not self._is_asking(hit))[:limit])
 
-    def _is_asking(self, hit: SearchHit) -> bool:
+    def _is_asking(self, hit: SearchHit | Turn) -> bool:
         """Whether these are the words that ask, which the model has before it: they have every word of the query."""
         session = self.session()
         return (
@@ -66,7 +66,8 @@ class ArchiveRecall:
         return await self.store.get_range(session_id, first, last)
 
     async def turns_around(self, session_id: str, turn_number: int) -> list[Turn]:
-        return await self.store.get_turns_around(session_id, turn_number)
+        around = await self.store.get_turns_around(session_id, turn_number)
+        return [turn for turn in around if not self._is_asking(turn)]
 
     async def tool_turns(self, name: str, limit: int) -> list[Turn]:
         return await self.store.find_tool_turns(self.session_id(), name, limit)

@@ -66,10 +66,15 @@ QUOTE_CHARS = 3_000
 RECALLED_LINES = 6
 """Lines of each turn that is quoted from the archive."""
 
+RECALLED_TURNS = 8
+"""Turns that are quoted of a search. The best come first, and what is in view is the end of an answer."""
+
 MAX_UNKNOWN = 3
 """Lines that were not understood are named up to this many."""
 
 _TURN = re.compile(r"^\[Turn (\d+)\]\s*([^\n]*)$", re.MULTILINE)
+_BEST = re.compile(r"\bmatch 1\b")
+_LEFT_OUT = re.compile(r"^\[left out for length: (.+)\]$", re.MULTILINE)
 _SPEAKER = re.compile(r"^(\w+): \(")
 _PERSON = "The person said no"
 _SAID = re.compile(r"They said:\s*(.+)", re.DOTALL)
@@ -247,7 +252,7 @@ def _result(request: Request, done: tuple[Done, ...]) -> str:  # noqa: PLR0911, 
         case Commit(message=message):
             return f"Committed as {code(message)}:\n\n{quote(text)}"
         case RecallSearch(query=query):
-            return recalled(f"What the archive has on {code(query)}", text)
+            return recalled(f"What the archive has on {code(query)}", text, most=RECALLED_TURNS)
         case RecallRange() | RecallCalls():
             return recalled("From the archive", text)
         case RecallSummary():
@@ -257,16 +262,19 @@ def _result(request: Request, done: tuple[Done, ...]) -> str:  # noqa: PLR0911, 
     return quote(text)
 
 
-def recalled(heading: str, text: str) -> str:
-    """Recalled turns as quotations, each cited by its number; other text as it is."""
+def recalled(heading: str, text: str, *, most: int | None = None) -> str:
+    """Recalled turns as quotations, each cited by its number; other text as it is. At `most` so many, but the best
+    match and what follows it in any case."""
     marks = list(_TURN.finditer(text))
     if not marks:
         return f"{heading}:\n\n{quote(text)}"
     parts = [f"{heading}:"]
     used, cut, left_out = 0, False, 0
+    best = next((at for at, mark in enumerate(marks) if _BEST.search(mark[2])), 0)
+    most = len(marks) if most is None else max(most, best + 2)
     for mark, following in zip(marks, [*marks[1:], None], strict=True):
-        words = text[mark.end() : following.start() if following else len(text)].strip()
-        lines = [line.strip() for line in words.split("\n") if line.strip()]
+        below = text[mark.end() : following.start() if following else len(text)].split("\n")
+        lines = [line.strip() for line in below if line.startswith("  ") and line.strip()]
         more = ["…"] if len(lines) > RECALLED_LINES else []
         cut = cut or bool(more)
         # A backslash keeps the line: Markdown would join them.
@@ -274,10 +282,13 @@ def recalled(heading: str, text: str) -> str:
         who = _plain(_SPEAKER.sub(r"\1 (", mark[2].strip()).rstrip(":")) or "turn"
         parts.append(f"**T{mark[1]}** {who}:\n{shown}")
         used += len(parts[-1])
-        if used > QUOTE_CHARS and following is not None:
+        if (used > QUOTE_CHARS or len(parts) - 1 == most) and following is not None:
             left_out = len(marks) - len(parts) + 1
             break
-    return "\n\n".join([*parts, *_not_shown(cut=cut, turns=left_out)])
+    # What is not indented is no turn's words.
+    gone = _LEFT_OUT.search(text)
+    said = [f"Left out for length: {_plain(gone[1])}."] if gone else []
+    return "\n\n".join([*parts, *_not_shown(cut=cut, turns=left_out), *said])
 
 
 def _not_shown(*, cut: bool, turns: int) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 from loom.archive.errors import ArchiveDamaged
 from loom.archive.records import Revision, SearchHit, SearchPage, Turn
 from loom.config import Settings
-from loom.text import storable
+from loom.text import plural, storable
 from loom.tools.offloop import in_thread
 from loom.tools.outcome import ToolFailure, ToolOutcome
 from loom.tools.recall_budget import SMALLEST, fit
@@ -17,6 +17,7 @@ from loom.tools.recall_hits import (
     Span,
     alone,
     blocks,
+    called,
     elsewhere,
     matching,
     ranges,
@@ -171,8 +172,12 @@ class Recall:
         if not page.has_words:
             advice = await self._advice(query, scope, page)
             notes.insert(0, f"None has the words; each is only near in meaning. {advice}")
-        notes.insert(0, f"{len(hits)} match{'' if len(hits) == 1 else 'es'} in {_PLACES[scope]}, best first.")
-        return await self._answer(turns, notes, {"matches": len(hits)})
+        related = called(hits).count("related")
+        found = plural(len(hits) - related, "match", "matches") + (
+            f" and {plural(related, 'related turn')}" if related else ""
+        )
+        notes.insert(0, f"{found} in {_PLACES[scope]}, best first.")
+        return await self._answer(turns, notes, {"matches": len(hits) - related})
 
     async def _nothing_found(self, query: str, scope: Scope, page: SearchPage, notes: list[str]) -> ToolOutcome:
         count = await self._source.turn_count(self._source.session_id())
@@ -198,16 +203,16 @@ class Recall:
         found: dict[Key, Recalled] = {}
         same: dict[Key, object] = {}
         spans: list[Span] = []
-        for rank, hit in enumerate(hits, 1):
+        for rank, (hit, name) in enumerate(zip(hits, called(hits), strict=True), 1):
             key = (hit.session_id, hit.turn_number)
             where = elsewhere(hit, self._source.session_id())
-            own = alone(hit, rank, where)
+            own = alone(hit, rank, name, where)
             near = await self._near(hit)
             for turn in near:
                 same[turn.session_id, turn.turn_number] = (turn.turn_number, turn.created_at, turn.content)
                 arguments = await self._arguments(turn)
                 if turn.turn_number == hit.turn_number:
-                    own = matching(turn, hit, rank, arguments, where)
+                    own = matching(turn, hit, rank, name, arguments, where)
                 elif worth_showing(turn):
                     found.setdefault((turn.session_id, turn.turn_number), recalled(turn, arguments, where))
             found[key] = revised(own, hit, revisions.get(key))

@@ -20,24 +20,39 @@ def elsewhere(hit: SearchHit, session_id: str) -> Elsewhere | None:
     return None if hit.session_id == session_id else Elsewhere(hit.session_reference, hit.session_title)
 
 
+def called(hits: Sequence[SearchHit]) -> list[str]:
+    """What each hit is called: `match 1`, `match 2` in their order, and `related` what only stands near such. Where
+    nothing but filters was asked for, no hit has words, and each is a match."""
+    words = any(hit.highlights or hit.by_meaning for hit in hits)
+    names: list[str] = []
+    number = 0
+    for hit in hits:
+        if words and not (hit.highlights or hit.by_meaning):
+            names.append("related")
+        else:
+            number += 1
+            names.append(f"match {number}, near in meaning" if hit.by_meaning else f"match {number}")
+    return names
+
+
 def matching(
-    turn: Turn, hit: SearchHit, rank: int, arguments: Mapping[str, Any] | str | None, where: Elsewhere | None
+    turn: Turn, hit: SearchHit, rank: int, name: str, arguments: Mapping[str, Any] | str | None, where: Elsewhere | None
 ) -> Recalled:
-    """The turn of a hit."""
+    """The turn of a hit; `name` as it is `called`."""
     whole = recalled(turn, arguments, where)
     # The archive's text of a call and ours may differ in their spaces: the match is in the archive's.
     text = whole.text if hit.content in ("", whole.text) else storable(hit.content)
-    return replace(whole, head=f"{whole.head} match {rank}{_why(hit)}", text=text, match=_where(text, hit), rank=rank)
+    return replace(whole, head=f"{whole.head} {name}{_also(hit)}", text=text, match=_where(text, hit), rank=rank)
 
 
-def alone(hit: SearchHit, rank: int, where: Elsewhere | None) -> Recalled:
-    """A hit as far as the search itself knows it."""
+def alone(hit: SearchHit, rank: int, name: str, where: Elsewhere | None) -> Recalled:
+    """A hit as far as the search itself knows it; `name` as it is `called`."""
     who = f"tool:{hit.tool_name or '?'}" if hit.role == "tool" else "pin:" if hit.is_pin else f"{hit.role}:"
     head = made_head(hit.turn_number, who, hit.created_at, str(where or ""))
     text = storable(hit.content)
     return Recalled(
         hit.turn_number,
-        f"{head} match {rank}{_why(hit)}",
+        f"{head} {name}{_also(hit)}",
         text,
         match=_where(text, hit),
         rank=rank,
@@ -59,10 +74,9 @@ def revised(turn: Recalled, hit: SearchHit, revision: Revision | None) -> Recall
     )
 
 
-def _why(hit: SearchHit) -> str:
-    """What a match is said to be beside its rank."""
-    meaning = ", near in meaning" if hit.by_meaning else ""
-    return f"{meaning}; also in {named_references(hit.also_in)}" if hit.also_in else meaning
+def _also(hit: SearchHit) -> str:
+    """Where else a hit is."""
+    return f"; also in {named_references(hit.also_in)}" if hit.also_in else ""
 
 
 def _where(text: str, hit: SearchHit) -> tuple[int, int]:

@@ -325,12 +325,15 @@ class LoomApp(LoomLook):
             await self._show_usage(self._bench)
 
     def _picker(self, bench: Workbench, said: str = "") -> PickerScreen:
-        open_id = self._stage.session.session_id if self._stage.session is not None else None
+        session = self._stage.session
+        open_id = session.session_id if session is not None else None
         return PickerScreen(
             bench.store,
             str(self._workspace),
             search=bench.store,
             open_id=open_id,
+            # Who read in it and looks for it in the list wants to go on with it.
+            begin_at=open_id if session is not None and session.read_only else None,
             key_clock=self._clock,
             said=said or (str(bench.only_read) if bench.only_read is not None else ""),
             help_groups=chat_help(),

@@ -21,11 +21,13 @@ class ListedSessions:
         self._texts = [_text(session) for session in sessions]
 
     def having(self, wanted: str) -> list[Session]:
-        """Those that have every word that is wanted, whatever its case."""
+        """Those that have every word that is wanted, whatever its case: the one that goes by it as its reference, then
+        the others, newest first."""
         words = wanted.casefold().split()
-        return [
+        found = [
             session for session, text in zip(self.all, self._texts, strict=True) if all(word in text for word in words)
         ]
+        return sorted(found, key=lambda session: [session.reference] != words)
 
     @property
     def folders(self) -> set[str]:

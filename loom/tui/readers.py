@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypedDict
 
+from loom.archive.errors import ArchiveDamaged
 from loom.archive.leases import Holder
 from loom.archive.records import Role, SearchHit, SearchPage, Session, Turn
 
@@ -81,3 +82,12 @@ async def still_there(reader: SearchReader, hits: Sequence[SearchHit]) -> tuple[
     """The hits without those that were purged since they were found: they must not come back in a file."""
     turns = [await reader.get_range(hit.session_id, hit.turn_number, hit.turn_number) for hit in hits]
     return tuple(hit for hit, found in zip(hits, turns, strict=True) if found)
+
+
+async def turns_near(reader: SearchReader, hit: SearchHit) -> list[Turn]:
+    """The turn of a hit with its neighbours; alone where one of those is damaged. Raises what the archive raises."""
+    number = hit.turn_number
+    try:
+        return await reader.get_turns_around(hit.session_id, number)
+    except ArchiveDamaged:
+        return await reader.get_range(hit.session_id, number, number)

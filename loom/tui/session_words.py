@@ -16,7 +16,7 @@ def nothing_in_words(wanted: str, *, everywhere: bool) -> str:
     """What is said of a list without a session: of a filter that `wanted` words, or of an archive; `everywhere` is
     every workspace, not only this one."""
     if wanted.strip():
-        wider = "" if everywhere else ", a looks in every workspace"
+        wider = "" if everywhere else "; then a shows those of every workspace"
         return f"No session has “{show_line(wanted, 60)}”. Esc clears the filter{wider}."
     if everywhere:
         return "No session yet. Enter starts the first one."

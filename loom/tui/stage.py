@@ -167,7 +167,9 @@ class Stage:
         if wanted is not None and wanted.said:
             chat.say(wanted.said)
         if wanted is not None and wanted.read_only:
-            chat.say("Open to read only. /sessions lists it, to go on with it.")
+            # The list is that of this folder; `a` makes it that of all.
+            keys = "Ctrl+O, a, Enter" if session.begun_in else "Ctrl+O, Enter"
+            chat.say(f"Open to read only. {keys} goes on with it.")
         if not session.read_only and session.beside.standing == "unasked":
             chat.ask_about_project(session.beside.project)
         return True

@@ -68,6 +68,17 @@ def test_filters_quotes_and_a_minus_narrow_it(home: Path) -> None:
     assert len(found(home, "wombat tool:read")) == 2
 
 
+def test_words_need_no_quotes_and_options_may_stand_between_them(home: Path) -> None:
+    assert found(home, "kangaroo", "role:tool") == []
+    assert len(found(home, "kangaroo", "--limit", "5", "session:first")) == 1
+
+
+def test_behind_two_minuses_all_are_words(home: Path) -> None:
+    assert len(found(home, "--limit", "5", "--", "-plan", "kangaroo")) == 1
+    assert len(found(home, "kangaroo", "--", "-plan")) == 1
+    assert search(home, "--", "--limit").returncode == 1, "no option"
+
+
 async def test_pinned_words_are_found_as_a_pin(home: Path) -> None:
     store = await ConversationStore.open(home / "archive.db")
     session = (await store.list_sessions(str(home.parent / "here")))[0]

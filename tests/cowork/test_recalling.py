@@ -56,6 +56,19 @@ async def test_the_model_gets_the_right_turn_among_its_first_five_matches(
         assert bench.counter.count(answer) <= (24_000 - 2_000) // 8, "an eighth of the window"
 
 
+async def test_the_words_that_ask_do_not_stand_beside_what_they_find(start: Start, provider: ScriptedProvider) -> None:
+    provider.add(
+        Reply(Text("Bob it is, the zebra.")),
+        Reply(Call("conversation_recall", {"action": "search", "query": "zebra"})),
+        Reply(Text("I see.")),
+    )
+    talk = await start(choice=chat(SMALL))
+    await talk.say("Call it Bob.")
+    await talk.say("What was its name?")
+    answer = next(m["content"] for m in reversed(provider.requests[-1].messages) if m["role"] == "tool")
+    assert re.findall(r"^\[Turn \d+\] (\w+):", answer, re.MULTILINE) == ["user", "assistant"], answer
+
+
 async def test_a_large_turn_is_read_on_where_it_was_cut(
     start: Start, bench: Workbench, workspace: Path, provider: ScriptedProvider
 ) -> None:

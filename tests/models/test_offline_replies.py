@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from loom.models.offline_grammar import parse
 from loom.models.offline_plan import Done, make_plan
-from loom.models.offline_replies import QUOTE_LINES, final_answer, quote, recalled
+from loom.models.offline_replies import QUOTE_LINES, RECALLED_TURNS, final_answer, quote, recalled
 
 TOOLS = frozenset({"read_file", "shell_execute", "edit_file", "conversation_recall", "git_command", "write_file"})
 
@@ -63,12 +63,32 @@ def test_the_lines_of_a_recalled_turn_stay_lines_and_its_head_has_one_colon() ->
     assert "**T12** user (2026-11-22 07:10) match 6:\n> one\\\n> two" in said
 
 
+def test_what_stands_below_the_last_recalled_turn_is_none_of_its_words() -> None:
+    said = recalled("Found", "Found:\n\n[Turn 2] user: (2026-11-22 07:10)\n  one\n\n[End of what was recalled.]")
+    assert said.endswith("> one")
+    left_out = "[left out for length: T3–T5]"
+    said = recalled("Found", f"[Turn 2] user:\n  one\n\n{left_out}\n\n[End of what was recalled.]")
+    assert said.endswith("> one\n\nLeft out for length: T3–T5.")
+
+
 def test_that_recalled_turns_are_cut_is_said_once() -> None:
     long = "\n".join(f"  line {number}" for number in range(20))
     said = recalled("Found", f"[Turn 1] user:\n{long}\n\n[Turn 2] assistant:\n{long}")
     assert said.count("> …") == 2, "where each is cut can be seen"
     assert "more lines" not in said
     assert said.endswith("Long turns are cut; the whole is in the call above.")
+
+
+def test_of_many_turns_found_the_best_are_in_view_at_the_end() -> None:
+    turns = "\n\n".join(f"[Turn {number}] user: match {number}\n  words {number}" for number in range(1, 21))
+    said = answer("what did we say about words", Done("conversation_recall", {"query": "words"}, turns, "success"))
+    assert "words 1" in said and f"> words {RECALLED_TURNS}\n" in said and f"words {RECALLED_TURNS + 1}" not in said
+    assert said.endswith(f"{20 - RECALLED_TURNS} more turns are left out; the whole is in the call above.")
+    last = turns.replace("match 20", "match 99").replace("match 1\n", "\n").replace("match 15", "match 1")
+    said = answer("what did we say about words", Done("conversation_recall", {"query": "words"}, last, "success"))
+    assert "> words 15\n" in said and "> words 16\n" in said and "words 17" not in said, "the best one in any case"
+    asked = answer("turns 1-20", Done("conversation_recall", {"action": "range"}, turns, "success"))
+    assert "words 20" in asked
 
 
 def test_a_change_is_said_once() -> None:

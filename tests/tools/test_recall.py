@@ -695,6 +695,20 @@ async def test_what_is_only_near_in_meaning_is_said_to_be() -> None:
     assert "None has" not in (await Recall(both, Settings(), tokens).conversation_recall("search", "x")).content
 
 
+async def test_what_only_stands_near_the_words_is_counted_apart_and_said_to_be_related() -> None:
+    found = replace(_TURN, content="the words")
+    beside = replace(found, turn_number=found.turn_number + 1)
+    related = replace(_hit(beside, 1), highlights=())
+    source = Wild([found, beside], [_hit(found, 0), related])
+    outcome = await Recall(source, Settings(), tokens).conversation_recall("search", "x")
+    assert " 1 match and 1 related turn in this session, best first." in outcome.content
+    assert " match 1;" in outcome.content and " related;" in outcome.content and "match 2" not in outcome.content
+    assert outcome.facts["matches"] == 1
+    # Filters alone match no word anywhere.
+    only = (await Recall(Wild([beside], [related]), Settings(), tokens).conversation_recall("search", "x")).content
+    assert " 1 match in this session, best first." in only and " related;" not in only
+
+
 def _hit(turn: Turn, rank: int) -> SearchHit:
     return SearchHit(
         session_id="s", session_reference="k3x9", session_title="", turn_number=turn.turn_number, exchange=1,

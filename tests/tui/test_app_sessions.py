@@ -82,10 +82,12 @@ async def test_a_hit_of_another_session_is_shown_to_be_read_and_can_be_gone_on_w
         seat.app.visit(NewSession())
         await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and not seat.chat.query(UserMessage))
         await seat.ready()
+        await seat.talk("list src")
         seat.app.visit(JumpTo(first, 1))
         await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and seat.chat.query(".-found"))
         await seat.ready()
         assert seat.chat.service is not None and seat.chat.service.read_only and seat.session_id == first
+        assert "Open to read only. Ctrl+O, Enter goes on with it." in seat.app.said
         assert seat.chat.query_one(Composer).placeholder == READ_ONLY
         (found,) = seat.chat.query(".-found")
         transcript = seat.chat.query_one(Transcript)
@@ -94,7 +96,9 @@ async def test_a_hit_of_another_session_is_shown_to_be_read_and_can_be_gone_on_w
         # Taken from the box and given back to it.
         await seat.until(lambda: any("to read only; your text" in said for said in seat.app.said))
         assert seat.chat.draft == "more"
-        seat.app.visit(OpenSession(first))
+        await seat.pilot.press("ctrl+o")
+        await seat.until(lambda: seat.app.screen.query(SessionList) and len(seat.rows) > 1)
+        await seat.pilot.press("enter")
         await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and not seat.chat.query(".-found"))
         await seat.ready()
         assert seat.chat.service is not None and not seat.chat.service.read_only and seat.session_id == first

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.app import App, ComposeResult
+from textual.events import Key
 from textual.widgets import Input, Static
 
 from loom.cowork.events import ApprovalAsked, Decision
@@ -111,6 +112,15 @@ async def test_no_asks_for_a_reason_and_sends_it(app: Host) -> None:
         assert app.answers == [Decision(allowed=False, reason="not")]
 
 
+async def test_a_reason_typed_at_once_behind_no_is_whole(app: Host) -> None:
+    async with app.run_test() as pilot:
+        app.clock.advance(1)
+        for key in ("n", *"noy", "backspace", "t", "enter"):
+            app.post_message(Key(key, key if len(key) == 1 else None))
+        await pilot.pause()
+        assert (app.answers, app.typed) == ([Decision(allowed=False, reason="not")], [])
+
+
 async def test_no_without_a_reason_is_fine_and_esc_goes_back(app: Host) -> None:
     async with app.run_test() as pilot:
         app.clock.advance(1)
@@ -168,6 +178,46 @@ async def test_a_yes_counts_only_when_the_end_has_been_seen() -> None:
         app.clock.advance(1)
         await pilot.press("y")
         assert app.answers == [Decision(allowed=True)]
+
+
+async def test_who_went_to_the_end_and_back_has_seen_it() -> None:
+    app = Host()
+    app.approval = Approval(LONG, clock=app.clock)
+    async with app.run_test(size=(60, 16)) as pilot:
+        app.approval.fit(4, 16)
+        await pilot.pause()
+        for key in ("end", "home"):
+            app.post_message(Key(key, None))
+        await pilot.pause()
+        app.clock.advance(1)
+        await pilot.press("y")
+        assert app.answers == [Decision(allowed=True)]
+
+
+async def test_how_much_is_below_is_said_until_it_was_seen() -> None:
+    app = Host()
+    app.approval = Approval(LONG, clock=app.clock)
+    async with app.run_test(size=(60, 16)) as pilot:
+        app.approval.fit(4, 16)
+        await pilot.pause()
+        hint = app.approval.query_one(".hint", Static)
+        assert "more lines below" in str(hint.content)
+        # While something else is said, and when the keyboard comes back.
+        app.approval.say_typing()
+        app.screen.set_focus(None)
+        await pilot.pause()
+        app.approval.focus()
+        await pilot.pause()
+        before = str(hint.content)
+        assert hint.display and "more lines below" in before
+        await pilot.press("pagedown")
+        assert hint.display and "more lines below" in str(hint.content) != before
+        shown = str(hint.content)
+        app.approval.fit(2, 16)
+        await pilot.pause()
+        assert "more lines below" in str(hint.content) != shown, "as many as there are now"
+        await pilot.press("end")
+        assert not hint.display
 
 
 async def test_the_scrollbar_covers_no_character() -> None:

@@ -28,7 +28,7 @@ from loom.tui.widgets.facet_bar import Facets, Scope, next_facet
 from loom.tui.widgets.hit_list import HitList, SessionHeading
 from loom.tui.widgets.hit_preview import HitPreview
 from loom.tui.widgets.text_view import TextView
-from tests.support.browsing import HERE, HOSTILE, NOW, Fixed, alone, fill, id_of, until
+from tests.support.browsing import HERE, HOSTILE, NOW, Fixed, alone, fill, id_of, screen_text, until
 
 
 @pytest.fixture
@@ -180,6 +180,35 @@ async def test_enter_jumps_from_the_query_and_from_the_hits(shelf: Fixed) -> Non
         assert app.result == JumpTo(id_of(shelf, "a1b2"), 4)
 
 
+async def test_a_turn_that_is_named_is_gone_to(shelf: Fixed) -> None:
+    screen = browser(shelf)
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: screen.is_mounted and screen.query("#query"))
+        await pilot.press(*"T3")
+        await until(pilot, lambda: said(screen).startswith("Enter goes to T3 of this session."))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.left)
+    assert app.result == JumpTo(id_of(shelf, "a1b2"), 3)
+
+
+async def test_a_turn_that_is_not_there_is_said_to_be(shelf: Fixed) -> None:
+    screen = browser(shelf, query="T4000")
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "Enter goes to T4000" in said(screen))
+        await pilot.press("enter")
+        await until(pilot, lambda: said(screen) == "This session has no T4000.")
+        assert not app.left
+
+
+async def test_without_a_session_a_turn_that_is_named_is_words_like_others(shelf: Fixed) -> None:
+    screen = browser(shelf, session=None, query="T4000")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "Nothing found" in said(screen))
+        assert "Enter goes" not in said(screen)
+
+
 @pytest.mark.parametrize(("key", "kind"), [("a", AttachTurn), ("f", ForkAt)])
 async def test_a_attaches_and_f_forks(shelf: Fixed, key: str, kind: type) -> None:
     screen = browser(shelf, query="refreshToken")
@@ -286,6 +315,14 @@ async def test_a_filter_that_is_to_blame_is_named(shelf: Fixed, query: str, word
         await until(pilot, lambda: words in said(screen))
 
 
+async def test_what_is_said_of_a_search_in_vain_is_read_to_its_end_in_a_narrow_terminal(shelf: Fixed) -> None:
+    screen = browser(shelf, query="refreshToken file:src/a/rather/long/path/to/a/module.py")
+    app = alone(screen)
+    async with app.run_test(size=(60, 20)) as pilot:
+        await until(pilot, lambda: "^T searches more." in said(screen))
+        await until(pilot, lambda: "more." in screen_text(app))
+
+
 async def test_a_search_that_ends_while_the_screen_goes_does_no_harm(
     shelf: Fixed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -365,6 +402,18 @@ async def test_a_burst_of_keys_goes_where_it_was_meant_to(shelf: Fixed) -> None:
             app.post_message(Key(key, key if len(key) == 1 else None))
         await until(pilot, lambda: app.left)
     assert app.result == AttachTurn(id_of(shelf, "a1b2"), 4)
+
+
+async def test_letters_behind_the_key_that_leads_to_the_query_are_all_in_it(shelf: Fixed) -> None:
+    screen = browser(shelf, query="refreshToken")
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: found(screen))
+        await pilot.press("down")
+        for key in ("slash", "ctrl+u", *"E04ayf"):
+            app.post_message(Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: isinstance(screen.focused, Input))
+        await until(pilot, lambda: screen.query_one("#query", Input).value == "E04ayf")
 
 
 @pytest.mark.parametrize(("key", "kind"), [("a", AttachTurn), ("f", ForkAt), ("enter", JumpTo)])

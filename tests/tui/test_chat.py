@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -555,6 +556,17 @@ async def test_letters_typed_on_a_card_reach_the_composer(app: ChatApp) -> None:
         assert not app.chat.query_one(Composer).has_focus
         await pilot.press("h", "i")
         assert app.chat.draft == "hi"
+
+
+async def test_none_of_many_letters_typed_at_once_on_a_card_is_lost(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.tell(ToolStarted("c1", "shell_execute", {"command": "make"}, 2))
+        await settled(pilot, app)
+        await pilot.press("shift+tab")
+        for key in (*"hello popw", "backspace", "enter"):
+            app.post_message(Key("space" if key == " " else key, key if len(key) == 1 else None))
+        await settled(pilot, app)
+        assert app.service.sent == ["hello pop"]
 
 
 async def test_history_holds_what_was_said_in_the_session(app: ChatApp) -> None:

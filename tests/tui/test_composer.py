@@ -51,6 +51,38 @@ async def test_enter_sends_and_the_newline_keys_do_not(app: Host) -> None:
         assert app.composer.text == ""
 
 
+async def test_keys_that_come_all_at_once_work_in_their_order(app: Host) -> None:
+    """As when a slow machine catches up with somebody who types fast and corrects."""
+    async with app.run_test() as pilot:
+        keys = [
+            *"teh",
+            "backspace",
+            "backspace",
+            *"he",
+            "left",
+            "X",
+            "end",
+            "space",
+            *"wrong",
+            "ctrl+w",
+            *"ok",
+            "enter",
+        ]
+        for key in keys:
+            app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
+        await pilot.pause()
+        assert app.sent == ["thXe ok"]
+
+
+@pytest.mark.parametrize("key", ["tab", "enter"])
+async def test_a_command_is_completed_however_fast_it_is_typed(app: Host, key: str) -> None:
+    async with app.run_test() as pilot:
+        for pressed in (*"/reca", key, *"jwt", "enter"):
+            app.post_message(Key(pressed, pressed if len(pressed) == 1 else None))
+        await pilot.pause()
+        assert app.sent == ["/recall jwt"]
+
+
 async def test_an_empty_message_is_not_sent(app: Host) -> None:
     async with app.run_test() as pilot:
         await pilot.press("enter", "space", "enter")

@@ -21,6 +21,7 @@ from loom.tui.screens.ask import AskScreen
 from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
+from loom.tui.widgets.facet_bar import Facet
 from loom.tui.widgets.session_list import SessionList
 from tests.support.browsing import (
     ELSEWHERE,
@@ -176,6 +177,29 @@ async def test_a_burst_of_letters_is_in_the_filter_whole(shelf: Fixed, burst: st
         await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
 
 
+async def test_what_is_corrected_in_a_burst_is_filtered_as_it_was_typed(shelf: Fixed) -> None:
+    app = alone(picker(shelf))
+    async with app.run_test() as pilot:
+        await loaded(pilot)
+        await pilot.press("slash")
+        for key in (*"lpgin", *["left"] * 3, "backspace", "o", "end", "x", "backspace", "enter"):
+            app.post_message(Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: app.left)
+    assert app.result == OpenSession(id_of(shelf, "a1b2"))
+
+
+async def test_the_cursor_goes_to_the_session_that_is_read_as_soon_as_it_is_listed(shelf: Fixed) -> None:
+    app = alone(picker(shelf, begin_at=id_of(shelf, "z9y8")))
+    async with app.run_test() as pilot:
+        await loaded(pilot)
+        assert current(app) is None
+        await pilot.press("a")
+        await loaded(pilot, 3)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.left)
+    assert app.result == OpenSession(id_of(shelf, "z9y8"))
+
+
 async def test_the_arrows_move_the_list_while_the_filter_has_the_keyboard(shelf: Fixed) -> None:
     app = alone(picker(shelf))
     async with app.run_test() as pilot:
@@ -326,6 +350,24 @@ async def test_control_f_opens_the_archive_browser(shelf: Fixed, from_filter: bo
         await loaded(pilot)
         await pilot.press(*(["slash", "z"] if from_filter else []), "ctrl+f")
         await until(pilot, lambda: isinstance(app.screen, ArchiveScreen))
+
+
+@pytest.mark.parametrize(("keys", "scope"), [((), "this workspace"), (("a",), "everything")])
+async def test_what_is_listed_is_searched_first_and_the_session_under_the_cursor_is_a_key_away(
+    shelf: Fixed, keys: tuple[str, ...], scope: str
+) -> None:
+    app = alone(picker(shelf))
+    async with app.run_test() as pilot:
+        await loaded(pilot)
+        await pilot.press(*keys, "down", "ctrl+f")
+        await until(pilot, lambda: isinstance(app.screen, ArchiveScreen) and app.screen.query(Facet))
+        bar = app.screen.query(Facet).first()
+        await until(pilot, lambda: scope in str(bar.content))
+        for _ in range(2):
+            await pilot.press("ctrl+t")
+            if "this session" in str(bar.content):
+                return
+        raise AssertionError("no way to the session")
 
 
 async def test_an_empty_workspace_says_what_to_do(shelf: Fixed) -> None:

@@ -16,18 +16,18 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from loom.archive.errors import ArchiveDamaged
 from loom.archive.records import SearchHit, SearchPage, Turn
 from loom.errors import LoomError
 from loom.text import plural, show_line
 from loom.tui.age import utc_now
 from loom.tui.choices import ArchiveResult, AttachTurn, ForkAt, JumpTo
 from loom.tui.filter_completion import FILTERS, Choice, Typed, asked_by, choices_for
-from loom.tui.readers import SearchReader, Within, still_there
+from loom.tui.named_turn import named_turn
+from loom.tui.readers import SearchReader, Within, still_there, turns_near
 from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.help import HelpScreen, group_of_bindings
 from loom.tui.screens.turn_view import TurnViewScreen
-from loom.tui.search_words import outcome
+from loom.tui.search_words import measures, outcome
 from loom.tui.turn_text import turn_text
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.facet_bar import Facet, FacetBar, FacetName, Facets, Scope, next_facet
@@ -57,7 +57,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
     DEFAULT_CSS = """
     ArchiveScreen {
         & #query { margin: 0 1; }
-        & #said { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
+        & #said { height: auto; max-height: 6; padding: 0 1; color: $text-muted; }
         & #said.-error { color: $text-error; }
         & #found { layout: vertical; height: 1fr; }
         & HitList { height: 1fr; border-top: solid $border-blurred; }
@@ -211,7 +211,8 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         # While a filter is being written there is nothing to say about what it leaves.
         writing = typed is not None and typed.name is not None
         can_widen = len(self._scopes) > 1
-        self._say("" if writing else outcome(query, asked, facets, page, near, can_widen=can_widen))
+        found = outcome(query, asked, facets, page, near, can_widen=can_widen, named=self._named)
+        self._say("" if writing else found)
         if not page.hits and isinstance(self.focused, HitList):
             self.action_to_query()
         if self._next is not None:
@@ -250,11 +251,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         hits = self.query_one(HitList)
         hits.mark_related = mark_related
         hits.set_items(rows)
-        right = ""
-        if page is not None:
-            count = len(page.hits)
-            found = f"{count}{'+' if count >= MOST_HITS else ''} hit{'' if count == 1 else 's'}"
-            right = f"{found} · {plural(page.searched_turns, 'turn')} · {page.elapsed_ms:.0f} ms"
+        right = measures(page, MOST_HITS) if page is not None else ""
         self.query_one(TitleLine).show(Content.styled("Archive", "bold"), Content.styled(right, "$foreground-muted"))
 
     def _say(self, text: str, *, error: bool = False) -> None:
@@ -287,30 +284,29 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
             preview.show(None)
             return
         try:
-            turns = await self._near(hit)
+            turns = await turns_near(self._reader, hit)
         except LoomError as error:
             preview.show(None)
             self._say(str(error), error=True)
             return
         preview.show(preview_page(turns, hit))
 
-    async def _near(self, hit: SearchHit) -> list[Turn]:
-        """The turn with its neighbours; alone where one of those is damaged."""
-        number = hit.turn_number
-        try:
-            return await self._reader.get_turns_around(hit.session_id, number)
-        except ArchiveDamaged:
-            return await self._reader.get_range(hit.session_id, number, number)
+    async def _turn_of_hit(self) -> Turn | None:
+        """The turn of the hit under the cursor."""
+        if (hit := self._hit) is None:
+            return None
+        gone = f"T{hit.turn_number} is not in the archive any more."
+        return await self._turn(hit.session_id, hit.turn_number, gone)
 
-    async def _turn(self, hit: SearchHit) -> Turn | None:
-        """The turn of a hit; None, and said why, when it cannot be read."""
+    async def _turn(self, session_id: str, number: int, gone: str) -> Turn | None:
+        """A turn; None, and said why, when it cannot be read; `gone` when it is not there."""
         try:
-            turns = await self._reader.get_range(hit.session_id, hit.turn_number, hit.turn_number)
+            turns = await self._reader.get_range(session_id, number, number)
         except LoomError as error:
             self._say(str(error), error=True)
             return None
         if not turns:
-            self._say(f"T{hit.turn_number} is not in the archive any more.", error=True)
+            self._say(gone, error=True)
         return turns[0] if turns else None
 
     # --- keys -------------------------------------------------------------------------------------
@@ -350,7 +346,21 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
 
     @on(Input.Submitted, "#query")
     def _submitted(self) -> None:
-        self._jump()
+        if self._named:
+            self._go_to_named(self._named)
+        else:
+            self._jump()
+
+    @property
+    def _named(self) -> int:
+        """The turn of this session that the query is, and nothing else; 0 when it is something else."""
+        return named_turn(self._text) if self._session_id is not None else 0
+
+    @work(exclusive=True, group="view")
+    async def _go_to_named(self, number: int) -> None:
+        session_id = self._session_id or ""
+        if await self._turn(session_id, number, f"This session has no T{number}.") is not None:
+            self.dismiss(JumpTo(session_id, number))
 
     @on(RowList.Chosen)
     def _jump(self) -> None:
@@ -384,7 +394,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
     async def action_copy(self) -> None:
         if self._waits(self.action_copy):
             return
-        if (hit := self._hit) is not None and (turn := await self._turn(hit)) is not None:
+        if (turn := await self._turn_of_hit()) is not None:
             text = turn_text(turn)
             self.app.copy_to_clipboard(text)
             self.notify(f"T{turn.turn_number} copied, {plural(len(text), 'character')}.", markup=False, timeout=2)
@@ -393,7 +403,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
     async def action_view(self) -> None:
         if self._waits(self.action_view):
             return
-        if (hit := self._hit) is not None and (turn := await self._turn(hit)) is not None:
+        if (turn := await self._turn_of_hit()) is not None:
             self.app.push_screen(TurnViewScreen(self._reader, turn))
 
     def action_help(self) -> None:

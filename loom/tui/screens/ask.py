@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from loom.text import show_line
+from loom.tui.widgets.key_order import LineBox
 
 
 class AskScreen(ModalScreen[str | None]):
@@ -44,7 +45,7 @@ class AskScreen(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(Content(show_line(self._question, 300)), classes="question", markup=False)
-            yield Input(self._initial, max_length=self._max_length, compact=True)
+            yield LineBox(self._initial, max_length=self._max_length, compact=True)
             yield Static(Content("Enter keeps it, Esc leaves it as it was"), classes="keys", markup=False)
 
     @on(Input.Submitted)

@@ -36,6 +36,7 @@ from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.composer import Composer, PathEntry
 from loom.tui.widgets.gauge import Gauge
 from loom.tui.widgets.key_bar import KeyBar
+from loom.tui.widgets.key_order import passed_on
 from loom.tui.widgets.line import ErrorBlock
 from loom.tui.widgets.notice_bar import Notice, NoticeBar
 from loom.tui.widgets.queue import QueuedMessages
@@ -313,12 +314,13 @@ class ChatScreen(PagedScreen):
 
     def on_key(self, event: Key) -> None:
         """Letters typed while the transcript has the keyboard belong to the composer."""
-        composer = self.query_one(Composer)
-        typed = event.character if event.is_printable else None
-        if typed and not isinstance(self.focused, Composer | Input) and event.key not in self.active_bindings:
-            event.stop()
-            composer.focus()
-            composer.insert(typed)
+        written = event.is_printable
+        begun = written and not isinstance(self.focused, Composer | Input) and event.key not in self.active_bindings
+        # The composer takes these, so they waited elsewhere while the first one gave it the keyboard.
+        follows = isinstance(self.focused, Composer) and (written or event.key in ("backspace", "enter"))
+        if begun or follows:
+            self.set_focus(self.query_one(Composer))
+            passed_on(self, event)
 
     # --- approvals -------------------------------------------------------------------------------------------
 

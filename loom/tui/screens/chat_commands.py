@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Literal
 
@@ -13,6 +12,7 @@ from loom.context.usage import short_tokens
 from loom.errors import LoomError, Stopped
 from loom.text import plural, show_line
 from loom.tui.commands import Call
+from loom.tui.named_turn import named_turn
 from loom.tui.screens.chat_frame import FramedScreen
 from loom.tui.screens.memory import MemoryScreen
 from loom.tui.screens.pins import PinsScreen
@@ -29,12 +29,6 @@ if TYPE_CHECKING:
     from loom.cowork.project import Project
 
 Place = Literal["help", "context", "sessions", "new", "archive", "fork", "model", "quit"]
-
-
-def _turn_number(argument: str) -> int:
-    """57 of `T57`; 0 when it is something else."""
-    named = re.fullmatch(r"[Tt](\d{1,9})", argument)
-    return int(named[1]) if named else 0
 
 
 class GoTo(Message):
@@ -117,7 +111,7 @@ class CommandedScreen(FramedScreen):
         session = self.conversation().session
         if session is None:
             raise LoomError("There is nothing to fork yet.", "The session begins with your first message.")
-        turn = _turn_number(argument) if argument else session.turn_count
+        turn = named_turn(argument) if argument else session.turn_count
         if not 1 <= turn <= session.turn_count:
             raise LoomError(
                 f"There is no turn {show_line(argument, 40)} here.", "/fork T12 forks after the exchange of that turn."
@@ -157,7 +151,7 @@ class CommandedScreen(FramedScreen):
 
     async def command_pin(self, argument: str) -> None:
         service = self.conversation()
-        if turn := _turn_number(argument):
+        if turn := named_turn(argument):
             await service.pin_turn(turn)
         elif argument:
             await service.pin_text(argument)
@@ -175,7 +169,7 @@ class CommandedScreen(FramedScreen):
         if not argument:
             await self.command_pins("")
             return
-        service, turn = self.conversation(), _turn_number(argument)
+        service, turn = self.conversation(), named_turn(argument)
         pin = next((pin for pin in service.state.pins if pin.turn == turn), None)
         if pin is None:
             raise LoomError(f"{show_line(argument, 40)} is not pinned.", "/pins lists what is.")

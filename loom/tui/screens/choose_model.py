@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 
 from loom.models.suggesting import ModelSuggestion
 from loom.text import show_line
+from loom.tui.widgets.key_order import LineBox
 from loom.tui.widgets.line import split_line
 from loom.tui.widgets.row_list import RowList
 
@@ -84,7 +85,7 @@ class ChooseModelScreen(ModalScreen[str | None]):
         with Vertical():
             question = f"Which model answers from now on? Now: {show_line(self._current, 100)}"
             yield Static(Content(question), classes="question", markup=False)
-            yield Input(placeholder="provider:model", compact=True)
+            yield LineBox(placeholder="provider:model", compact=True)
             yield ModelList(self._suggestions, self._current)
             yield Static(Content("Enter takes the marked one, Esc leaves"), classes="keys", markup=False)
 

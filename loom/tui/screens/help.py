@@ -17,6 +17,7 @@ from textual.widgets import Input, Static
 
 from loom.text import show_block, show_line
 from loom.tui.widgets.key_bar import KeyBar
+from loom.tui.widgets.key_order import LineBox
 from loom.tui.widgets.title_line import TitleLine
 
 MARGIN = 6
@@ -126,7 +127,7 @@ class HelpScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield TitleLine(Content.styled("Help", "bold"), Content.styled("/ searches", "$foreground-muted"))
-        yield Input(placeholder="a key, a command, a word", compact=True, select_on_focus=False)
+        yield LineBox(placeholder="a key, a command, a word", compact=True, select_on_focus=False)
         with VerticalScroll():
             yield Static(classes="page", markup=False)
         yield KeyBar()

@@ -32,7 +32,9 @@ from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.help import HelpGroup, HelpScreen, group_of_bindings
 from loom.tui.session_words import deletion_in_words, nothing_in_words
+from loom.tui.widgets.facet_bar import Scope
 from loom.tui.widgets.key_bar import KeyBar
+from loom.tui.widgets.key_order import LineBox
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.session_list import SessionList
 from loom.tui.widgets.title_line import TitleLine
@@ -89,18 +91,21 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         *,
         search: SearchReader | None = None,
         open_id: str | None = None,
+        begin_at: str | None = None,
         clock: Callable[[], datetime] = utc_now,
         key_clock: Callable[[], float] = monotonic,
         said: str = "",
         help_groups: Sequence[HelpGroup] = (),
     ) -> None:
-        """`open_id` is the session that is open behind this screen: marked, and not to be deleted. `said` is what
-        went wrong with what was to be opened; it stands whenever there is nothing newer to say."""
+        """`open_id` is the session that is open behind this screen: marked, and not to be deleted. The cursor goes to
+        that of `begin_at` as soon as it is listed. `said` is what went wrong with what was to be opened; it stands
+        whenever there is nothing newer to say."""
         super().__init__()
         self._reader = reader
         self._workspace = workspace
         self._search = search
         self._open_id = open_id
+        self._begin_at = begin_at
         self._clock = clock
         self._key_clock = key_clock
         self._standing = said
@@ -115,7 +120,7 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
 
     def compose(self) -> ComposeResult:
         yield TitleLine()
-        yield Input(
+        yield LineBox(
             placeholder="title, focus, model, reference; Enter opens", id="filter", compact=True, select_on_focus=False
         )
         yield SessionList(clock=self._clock, open_id=self._open_id)
@@ -185,6 +190,8 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         rows.with_place = self._everywhere or bool(self._listed.folders - {self._here})
         rows.references = {session.id: session.reference for session in self._listed.all}
         rows.set_sessions(found, to_first=to_best and bool(wanted.strip()))
+        if self._begin_at is not None and rows.move_to_session(self._begin_at):
+            self._begin_at = None
         self._draw_title()
         self._say_how_empty(len(found))
 
@@ -307,10 +314,8 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         if not await self._change(self._reader.restore_session(session.id), f"“{title}” is back."):
             self._deleted.append(session)
             return
-        rows = self.query_one(SessionList)
-        here = (at for at, row in enumerate(rows.items) if isinstance(row, Session) and row.id == session.id)
         # What came back is what the next key is meant for; a filter may hide it.
-        rows.move_to(next(here, rows.cursor))
+        self.query_one(SessionList).move_to_session(session.id)
 
     @work(exclusive=True, group="change")
     async def action_rename(self) -> None:
@@ -348,6 +353,7 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
                 session_id=session.id if session is not None else None,
                 workspace=self._workspace,
                 query=self.query_one("#filter", Input).value,
+                scope=Scope.ALL if self._everywhere else Scope.WORKSPACE,  # what is listed
                 clock=self._clock,
             )
         )
@@ -356,8 +362,6 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
                 self.dismiss(OpenSession(session_id, turn_number))
             case AttachTurn() | ForkAt():
                 self.dismiss(found)
-            case None:
-                pass
 
     def action_help(self) -> None:
         keys = group_of_bindings("Sessions", [*RowList.BINDINGS, *self.BINDINGS])

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from time import monotonic
 
 from textual import on
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -18,16 +16,10 @@ from textual.widgets import Input, Static
 from loom.cowork.events import ApprovalAsked, Decision
 from loom.text import plural, show, show_line
 from loom.tui.widgets.key_guard import KeyGuard
+from loom.tui.widgets.key_order import LineBox, passed_on
 from loom.tui.widgets.text_view import TextView
 
-_SCROLLING = {
-    "up": "scroll_up",
-    "down": "scroll_down",
-    "pageup": "page_up",
-    "pagedown": "page_down",
-    "home": "scroll_home",
-    "end": "scroll_end",
-}
+_SCROLLING = ("up", "down", "pageup", "pagedown", "home", "end")
 
 
 class Choice(Static):
@@ -137,7 +129,7 @@ class Approval(Vertical, can_focus=True):
             if preview.wider_scope:
                 yield Choice("p", "always this prefix", "prefix", "$warning")
             yield Choice("n", "no", "no", "$error")
-        yield Input(placeholder="Why not? The model reads it; Enter sends, Esc goes back", compact=True)
+        yield LineBox(placeholder="Why not? The model reads it; Enter sends, Esc goes back", compact=True)
         yield Static(self._scopes(), classes="scope", markup=False)
         yield Static("", classes="hint", markup=False)
 
@@ -167,6 +159,7 @@ class Approval(Vertical, can_focus=True):
         self._guard.restart()
         self._begun, self._typing = "", False
         self._hint("")
+        self._say_length()
 
     def restart(self) -> None:
         """The question came back into view: keys that were meant for something else do not answer it."""
@@ -198,7 +191,7 @@ class Approval(Vertical, can_focus=True):
         hidden = not self._seen_end and self.query_one(TextView).hidden_below
         if self._says_length and not hidden:
             self._hint("")  # it was said before all of it had its place
-        elif hidden and not self.query_one(".hint").display:
+        elif hidden and (self._says_length or not self.query_one(".hint").display):
             self._hint_hidden(hidden)
 
     def set_more(self, more: int) -> None:
@@ -221,16 +214,18 @@ class Approval(Vertical, can_focus=True):
             if event.key == "escape":
                 event.stop()
                 self._leave_reason()
+            elif event.is_printable or event.key in ("backspace", "enter"):
+                # The line takes these, so they came here before it had the keyboard.
+                passed_on(self, event)
             return
         if event.key in _SCROLLING:
             event.stop()
             if event.key == "up" and not self.query_one(TextView).max_scroll_y:
                 self.post_message(self.TakeBack())
                 return
-            # A body that is in view whole refuses to scroll.
-            with suppress(SkipAction):
-                getattr(self.query_one(TextView), f"action_{_SCROLLING[event.key]}")()
-            self.call_after_refresh(self._unseen)
+            # At once: who goes to the end and back in the time of an animation has not been there.
+            self.query_one(TextView).go(event.key)
+            self._say_unseen()
             return
         quiet = self._guard.accepts()
         if event.key == "enter":
@@ -262,6 +257,14 @@ class Approval(Vertical, can_focus=True):
             self._begun = ""
             self._choose(letter)
 
+    def _say_unseen(self) -> None:
+        """The body was scrolled: what stands there about its length is no longer so."""
+        hidden = self._unseen()
+        if self._says_length and hidden:
+            self._hint_hidden(hidden)
+        elif self._says_length:
+            self._hint("")
+
     @property
     def _answers(self) -> tuple[str, ...]:
         return ("y", "a", "p", "n") if self.asked.preview.wider_scope else ("y", "a", "n")
@@ -288,7 +291,7 @@ class Approval(Vertical, can_focus=True):
         if key == "n":
             self.add_class("-reason")
             self._hint("")
-            self.query_one(Input).focus()
+            self.screen.set_focus(self.query_one(Input))
             return
         decision = Decision(allowed=True, always=key in ("a", "p"), wider=key == "p")
         self.post_message(self.Answered(self.asked.call_id, decision))

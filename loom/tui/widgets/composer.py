@@ -15,6 +15,7 @@ from loom.text import UNSAFE, show, show_line
 from loom.tools.mentions import spelled
 from loom.tui.commands import Command, complete
 from loom.tui.widgets.completion import CompletionPopup
+from loom.tui.widgets.key_order import bound_here
 
 MAX_PASTE_LINES = 30
 """A longer paste stands in the composer as a short name, so that the words around it stay in view. The whole text is
@@ -135,6 +136,8 @@ class Composer(TextArea):
         self._pastes: dict[str, str] = {}
         self._pasted = 0
         self._quiet_at: str | None = None
+        self._offered_at = ""
+        """The text that the list on the screen was made for."""
         self._paths_for: str | None = None
         """The beginning of a path that the list on the screen is for."""
         self.may_take_back = False
@@ -233,6 +236,8 @@ class Composer(TextArea):
         if self._switches(event) or self._handle(event.key):
             event.stop()
             event.prevent_default()
+        else:
+            await bound_here(self, event)
 
     def _switches(self, event: Key) -> bool:
         """Whether the key makes this a shell, or a composer again."""
@@ -245,7 +250,7 @@ class Composer(TextArea):
         return False
 
     def _handle(self, key: str) -> bool:
-        if self._popup.is_open and self._is_late(self._popup.chosen):
+        if self._is_late(self._popup.chosen):
             # Keys came faster than the messages about them: the list is that of a text before.
             self._popup.offer(self._commands())
         if self._popup.is_open and self._handle_popup(key):
@@ -322,6 +327,7 @@ class Composer(TextArea):
     def _offer(self) -> None:
         """Let the list be that of the text as it is now."""
         self._quiet_at = None
+        self._offered_at = self.text
         self._popup.offer(self._commands())
         if (wanted := self._mention()) is not None:
             self.post_message(self.PathsWanted(wanted))
@@ -332,7 +338,7 @@ class Composer(TextArea):
                 return entry not in self._commands()
             case PathEntry():
                 return self._mention() != self._paths_for
-        return False
+        return self.text not in (self._quiet_at, self._offered_at)
 
     def offer_paths(self, wanted: str, paths: Sequence[str]) -> None:
         """The paths that `wanted` may become; too late when something else is being written."""

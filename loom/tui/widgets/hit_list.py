@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from textual.content import Content
+from textual.events import Key
 
 from loom.archive.records import SearchHit, TurnKind
 from loom.archive.references import named_references
 from loom.text import plural, show_line
 from loom.tui.age import age, utc_now
 from loom.tui.highlight import marked_line
+from loom.tui.widgets.key_order import passed_on
 from loom.tui.widgets.line import split_line, turn_label
 from loom.tui.widgets.row_list import RowList
 
@@ -76,6 +78,13 @@ class HitList(RowList[HitRow]):
         """The hit under the cursor."""
         current = self.current
         return current if isinstance(current, SearchHit) else None
+
+    async def on_key(self, event: Key) -> None:
+        if not passed_on(self, event) and event.key == "slash":
+            # At once: as a binding it would be the turn of the letters behind it first.
+            event.stop()
+            event.prevent_default()
+            await self.run_action("screen.to_query")
 
     def action_choose(self) -> None:
         # Without a hit, too: the first one may still be searched for.

@@ -28,7 +28,7 @@ class NoticeBar(Static):
     NoticeBar {
         display: none;
         height: auto;
-        max-height: 4;
+        max-height: 8;
         padding: 0 1;
         background: $error 20%;
         color: $text-error;

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from textual.events import Key
 from textual.message import Message
-from textual.widgets import Input
 
 from loom.tui.filter_completion import Choice, Typed, typed_at
 from loom.tui.widgets.completion import CompletionPopup
+from loom.tui.widgets.key_order import LineBox, passed_on
 
 
-class QueryBox(Input):
+class QueryBox(LineBox):
     """Tab writes what is offered. Up, Down and Enter work in the list only where a filter's value is typed: before
     that they mean what they always mean, since any word may look like the beginning of a filter."""
 
@@ -85,12 +85,7 @@ class QueryBox(Input):
             self.post_message(self.Completing(typed))
 
     async def _on_key(self, event: Key) -> None:
-        focused = self.screen.focused
-        if focused is not None and focused is not self:
-            # It came here before the key in front of it had taken the focus on: it is meant for where that is now.
-            event.stop()
-            event.prevent_default()
-            focused.post_message(Key(event.key, event.character))
+        if passed_on(self, event):
             return
         if event.key == "down" and not self._popup.is_open:
             # At once: as a binding it would be the turn of the letters behind it first.

@@ -170,6 +170,14 @@ class SessionList(RowList[SessionRow]):
             cursor = next(same, min(self.cursor, len(sessions)))
         self.set_items(rows, cursor)
 
+    def move_to_session(self, session_id: str) -> bool:
+        """Put the cursor on a session; False where it is not listed."""
+        here = (at for at, row in enumerate(self.items) if isinstance(row, Session) and row.id == session_id)
+        at = next(here, None)
+        if at is not None:
+            self.move_to(at)
+        return at is not None
+
     def on_focus(self) -> None:
         self._gives_away = False
 

@@ -76,6 +76,13 @@ class TextView(ScrollView, can_focus=True):
         """Lines that stand below what is in view."""
         return max(0, len(self._rows) - self.scroll_offset.y - self.scrollable_content_region.height)
 
+    def go(self, key: str) -> None:
+        """Scroll as an arrow, Page Up or Down, Home or End says, in one step and at once."""
+        page = self.scrollable_content_region.height
+        steps = {"up": -1, "down": 1, "pageup": -page, "pagedown": page}
+        line = self.scroll_offset.y + steps[key] if key in steps else self.max_scroll_y if key == "end" else 0
+        self.scroll_to(y=line, animate=False, immediate=True)
+
     def _fold(self, width: int) -> None:
         if width <= 0 or width == self._width:
             return

@@ -27,6 +27,7 @@ from loom.tui.widgets.fold import Thinking
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine, UnansweredLine
 from loom.tui.widgets.message import AssistantMessage, TurnBlock
 from loom.tui.widgets.pinnable import Pinnable
+from loom.tui.widgets.reading_place import ReadingPlace
 from loom.tui.widgets.receipt import Receipt
 from loom.tui.widgets.tool_card import ToolCard
 
@@ -80,16 +81,13 @@ class Transcript(VerticalScroll):
         self._welcome: Widget | None = None
         self._asked_page = False
         self._pins: frozenset[int] = frozenset()
+        self._place = ReadingPlace(self)
 
     def on_mount(self) -> None:
         self.anchor()
 
     def on_resize(self) -> None:
-        # Textual keeps the end in view by the height that there was before this layout, and draws no scrollbar anew
-        # for it: a notice that takes two lines would hide the two newest until something else moves.
-        if self.is_anchored and not self._anchor_released:
-            self.scroll_end(animate=False, immediate=True)
-            self.vertical_scrollbar.refresh()
+        self._place.keep()
 
     # --- pages of stored turns -------------------------------------------------------------------------------
 
@@ -163,6 +161,7 @@ class Transcript(VerticalScroll):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
+        self._place.note()
         if self._asked_page or not self.is_mounted:
             return
         if new_value <= 1 and new_value < old_value and self.has_older and (oldest := self.oldest_turn):

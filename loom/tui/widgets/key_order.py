@@ -1,0 +1,40 @@
+"""Keys work in the order in which they were pressed, also when many of them wait.
+
+Textual looks a key up among the bindings only when no widget up to the app has taken it, and by then the letters that
+waited behind it have been written: `teh`, two Backspaces and `he`, all at once, stayed `teh`.
+"""
+
+from __future__ import annotations
+
+from textual.events import Key
+from textual.widget import Widget
+from textual.widgets import Input
+
+
+async def bound_here(widget: Widget, event: Key) -> bool:
+    """Whether the key is one of the widget's own bindings, and was done before the keys behind it have their turn."""
+    for binding in widget._bindings.key_to_bindings.get(event.key, ()):
+        if await widget.app.run_action(binding.action, widget):
+            event.stop()
+            event.prevent_default()
+            return True
+    return False
+
+
+def passed_on(widget: Widget, event: Key) -> bool:
+    """Whether the key was meant for the widget that has the focus by now, and was handed to it: the key in front of it
+    took the focus there while it waited here."""
+    focused = widget.screen.focused
+    if focused is None or focused is widget:
+        return False
+    event.stop()
+    event.prevent_default()
+    focused.post_message(Key(event.key, event.character))
+    return True
+
+
+class LineBox(Input):
+    """A line to write in."""
+
+    async def _on_key(self, event: Key) -> None:
+        await bound_here(self, event)
