@@ -54,7 +54,7 @@ async def test_an_answer_is_found_by_its_question(
     if indexed == "everything":
         await asyncio.to_thread(reindex, store.path)
     question = len(SMALL_TALK) + 1
-    assert (await hits(store, session))[:2] == [question, question + 4 * calls + 1]
+    assert (await hits(store, session))[:2] == [question + 4 * calls + 1, question]
 
 
 async def test_a_remark_at_the_end_of_the_index_is_no_answer(store: ConversationStore, session: str) -> None:
@@ -63,7 +63,7 @@ async def test_a_remark_at_the_end_of_the_index_is_no_answer(store: Conversation
     await asyncio.to_thread(reindex, store.path)
     await told(store, session, others, [ANSWER], SMALL_TALK)
     question = len(SMALL_TALK) + 1
-    assert (await hits(store, session))[:2] == [question, question + 5]
+    assert (await hits(store, session))[:2] == [question + 5, question]
 
 
 async def test_what_the_person_says_next_is_no_answer(store: ConversationStore, session: str) -> None:
@@ -73,7 +73,7 @@ async def test_what_the_person_says_next_is_no_answer(store: ConversationStore, 
     await asyncio.to_thread(reindex, store.path)
     question = len(SMALL_TALK) + 1
     found = await hits(store, session)
-    assert found[:2] == [question, question + 1]
+    assert found[:2] == [question + 1, question]
     assert question + 5 not in found[:3]
 
 
@@ -84,7 +84,7 @@ async def test_a_remark_before_a_recall_is_no_answer(store: ConversationStore, s
     await asyncio.to_thread(reindex, store.path)
     question = len(SMALL_TALK) + 1
     answer = question + 4 * calls + 1
-    assert (await hits(store, session))[:2] == [question, answer]
+    assert (await hits(store, session))[:2] == [answer, question]
     around = await store.get_turns_around(session, question)
     assert [turn.turn_number for turn in around] == [question - 1, question, answer]
 
@@ -94,7 +94,7 @@ async def test_an_answer_with_a_thought_behind_it_is_one(store: ConversationStor
     await told(store, session, SMALL_TALK, [QUESTION, ANSWER, thought], SMALL_TALK)
     await asyncio.to_thread(reindex, store.path)
     question = len(SMALL_TALK) + 1
-    assert (await hits(store, session))[:2] == [question, question + 1]
+    assert (await hits(store, session))[:2] == [question + 1, question]
     around = await store.get_turns_around(session, question + 1)
     assert [turn.turn_number for turn in around] == [question, question + 1, question + 3]
 

@@ -61,6 +61,8 @@ class Cues:
     """The words of the query that name a speaker; they say who, and little about what."""
     rules: frozenset[int] = frozenset()
     """The turns that give standing instructions, the newest of them, where the question is one that these bear on."""
+    bearing: frozenset[int] = frozenset()
+    """Those of them that have to do with what is asked."""
 
 
 def cues_of(query: Query, postings: Postings, now: datetime) -> Cues:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -21,7 +21,7 @@ from loom.archive.search.neighbours import REACH, Neighbours, beside, interrupte
 from loom.archive.search.obstacles import obstacles
 from loom.archive.search.pool import pool_of
 from loom.archive.search.postings import Postings
-from loom.archive.search.query import Query, parse, without_excluded
+from loom.archive.search.query import Query, asks_the_same, parse, without_excluded
 from loom.archive.search.ranking import FIRST_BY_WORDS, SPREADING, Reading, is_allowed, meant, rank, reread
 from loom.archive.search.request import Request
 from loom.archive.search.scope import Scope
@@ -44,6 +44,8 @@ _NEWEST = 2_000
 is not known before."""
 _ANY = 64
 """Of these, looked at first where any hit will do."""
+LEAST_BEARING = 0.1
+"""The cosine below which a standing instruction without a word of the question seems to have nothing to do with it."""
 MOST_REREAD = 60
 """The best turns found by a question, whose texts are read: hardly one behind them comes among the first ten."""
 MOST_LIKE = 32
@@ -159,6 +161,7 @@ def _ranked(
     query: Query, evidence: Evidence, postings: Postings, filtered: Filter, reader: _Reader, *, by_meaning: bool
 ) -> _Ranked:
     cues = cues_of(query, postings, filtered.now)
+    cues = replace(cues, bearing=_bearing(query, cues, evidence, reader))
 
     def passing(places: Iterable[int]) -> Iterable[int]:
         return [place for place, mark in postings.marks(places).items() if filtered.passes(mark)]
@@ -175,11 +178,28 @@ def _ranked(
         return _Ranked(ranked)
     meaning = Meaning(query.text, cues.names)
     texts = reader.texts(place for place, _ in ranked[:MOST_REREAD])
-    readings = {place: Reading(meaning.nearness(text), reacts(text)) for place, text in texts.items()}
+    readings = _readings(query, meaning, texts)
     ranked = reread(ranked, readings, marks, cues)
     if not by_meaning or query.names or query.phrases:
         return _Ranked(ranked)
     return _with_meant(ranked, query, cues, evidence, postings, filtered, reader)
+
+
+def _bearing(query: Query, cues: Cues, evidence: Evidence, reader: _Reader) -> frozenset[int]:
+    """The standing instructions that have a word of the question, or are near to it in meaning."""
+    worded = cues.rules & {place for match in evidence.matches for place in match.strengths}
+    if worded == cues.rules:
+        return worded
+    meaning = Meaning(without_excluded(query.text), cues.names, SENTENCES)
+    texts = reader.texts(cues.rules - worded)
+    return worded | {place for place, text in texts.items() if meaning.nearness(text) >= LEAST_BEARING}
+
+
+def _readings(query: Query, meaning: Meaning, texts: Mapping[int, str]) -> dict[int, Reading]:
+    return {
+        place: Reading(meaning.nearness(text), reacts(text), asks_the_same(text, query))
+        for place, text in texts.items()
+    }
 
 
 def _with_meant(
@@ -199,7 +219,7 @@ def _with_meant(
         meaning.direction, MOST_LIKE, is_allowed=lambda place: is_allowed(place, evidence), passes=filtered.passes
     )
     reader.check()
-    readings = {place: Reading(meaning.nearness(text), reacts(text)) for place, text in reader.texts(marks).items()}
+    readings = _readings(query, meaning, reader.texts(marks))
     chosen = meant(ranked, readings, marks, cues)
     first = ranked[:FIRST_BY_WORDS]
     score = first[-1][1] if first else 0.0

@@ -26,6 +26,10 @@ MAX_QUERY = 2_000
 MAX_TERMS = 24
 """More words than this make a query slower and not better; the longest stay."""
 MAX_NAMES = 8
+LONGEST_QUESTION = 300
+"""Characters; what is longer tells something as well."""
+MOST_BESIDE = 2
+"""Words beside what a question is about: `say`, `remember`."""
 
 FILTERS = ("role", "tool", "file", "before", "after", "session")
 """Every filter, in the order in which completion offers them."""
@@ -146,6 +150,19 @@ def typed_filters(text: str) -> list[TypedFilter]:
         TypedFilter(match["name"].lower(), (match["quoted"] or match["bare"] or "").strip(), *match.span())
         for match in found
     ]
+
+
+def asks_the_same(text: str, query: Query) -> bool:
+    """Whether a text is a short question about all that the query is about, and hardly anything else."""
+    wanted = _about(query)
+    if not wanted or len(text) > LONGEST_QUESTION or not is_question(text):
+        return False
+    asked = _about(parse(text))
+    return wanted <= asked and len(asked - wanted) <= MOST_BESIDE
+
+
+def _about(query: Query) -> frozenset[str]:
+    return frozenset(term.stem for term in query.terms)
 
 
 def without_excluded(text: str) -> str:

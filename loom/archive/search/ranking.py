@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nlargest
 
 from loom.archive.search.cues import Cues
 from loom.archive.search.dates import closeness
@@ -52,7 +53,8 @@ TOOL = 0.0
 PREFERS = 0.3
 STANDING_RULE, MOST_RULES = 0.45, 3
 """What a standing instruction of the user gets of the best score where a question asks for something to be done or
-told, and how many get it: those nearest to what is asked, the newest among equals. All of them would fill the page."""
+told, of the tenth where nothing shows that it has to do with that, and how many get it: those nearest to what is asked,
+the newest among equals. All of them would fill the page."""
 NAMED = 0.25
 """What is left of the weight of a word that only names the speaker: it has chosen whose turns count for more."""
 MEANING, UNRELATED = 0.8, 0.1
@@ -61,6 +63,8 @@ of the tenth turn, so that the first few, where they stand far out, stay what th
 MEANT_AT = 10
 REACTION = 0.2
 """What a turn loses that begins with thanks or praise."""
+ASKED_BEFORE = 0.5
+"""What a turn loses that asks the same and tells nothing."""
 FIRST, FIRST_BY_WORDS = 5, 3
 """Of the first five turns at most three are there for their words, the others for being the nearest in meaning of all
 that was said: what is asked for in quite other words comes nowhere by its words. Adding both scores up brings either
@@ -103,9 +107,10 @@ def rank(
             for place, strength in match.strengths.items():
                 scores[place] += match.weight * strength
     best = max(scores.values(), default=0.0)
-    nearest = sorted(cues.rules & marks.keys(), key=lambda place: (-scores[place], -place))
+    tenth = min(nlargest(MEANT_AT, (score for score in scores.values() if score > 0)), default=0.0)
+    nearest = sorted(cues.rules & marks.keys(), key=lambda place: (place not in cues.bearing, -scores[place], -place))
     for place in nearest[:MOST_RULES]:
-        scores[place] += STANDING_RULE * best
+        scores[place] += STANDING_RULE * (best if place in cues.bearing else tenth)
     if evidence.is_lookup:
         bearing = {place for match in evidence.matches for place in match.strengths}
         scores = {place: score for place, score in scores.items() if place in bearing}
@@ -125,6 +130,13 @@ class Reading:
     """In meaning, -1 to 1."""
     reacts: bool
     """It begins with thanks or praise for what was said before."""
+    asks: bool = False
+    """It asks the same."""
+
+    @property
+    def telling(self) -> float:
+        """How much of its score such a turn keeps."""
+        return (1 - REACTION * self.reacts) * (1 - ASKED_BEFORE * self.asks)
 
 
 def reread(
@@ -142,7 +154,7 @@ def reread(
         if reading is None:
             return found
         near = max(0.0, reading.nearness - UNRELATED)
-        return (found + most * near * factor(place, marks[place])) * (1 - REACTION * reading.reacts)
+        return (found + most * near * factor(place, marks[place])) * reading.telling
 
     scored = [(place, score(place, found)) for place, found in ranked]
     return sorted(scored, key=lambda item: -item[1])
@@ -158,7 +170,7 @@ def meant(
 
     def standing(place: int) -> float:
         reading = readings[place]
-        return reading.nearness * factor(place, marks[place]) * (1 - REACTION * reading.reacts)
+        return reading.nearness * factor(place, marks[place]) * reading.telling
 
     near = [place for place in readings.keys() - there if readings[place].nearness >= LEAST_NEAR]
     return sorted(near, key=lambda place: (-standing(place), -place))[: FIRST - len(there)]
