@@ -50,15 +50,17 @@ def erase(connection: sqlite3.Connection, session_id: str) -> Erased:
 
 
 def _erase_what_agrees(connection: sqlite3.Connection, session_id: str, damaged: list[int]) -> Erased:
-    from loom.archive.search.index import forget, rebuild
+    from loom.archive.search.index import forget, is_outdated, rebuild
 
-    if damaged:
+    # An older loom's index holds its words otherwise, and that of a backup nobody would ever make anew.
+    anew = bool(damaged) or is_outdated(connection)
+    if anew:
         rebuild(connection)
     with transaction(connection):
         forget(connection, session_id)
         connection.execute("DELETE FROM purging")
         turns = _delete(connection, session_id)
-    return Erased(turns, tuple(damaged), bool(damaged))
+    return Erased(turns, tuple(damaged), anew)
 
 
 def _erase_whatever(connection: sqlite3.Connection, session_id: str, damaged: list[int] | None) -> Erased:

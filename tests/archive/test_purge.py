@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from loom.archive import ConversationStore, Draft, LeaseHeld, NewTurn, UnknownSe
 from loom.archive.backups import create_backup
 from loom.archive.check import check
 from loom.archive.purge import purge
+from loom.archive.reindex import reindex
 from loom.archive.spool import Spool
 from loom.archive.unsent import Unsent
 from loom.tools.memory_file import MemoryFile
@@ -69,6 +72,29 @@ async def test_nothing_is_left_of_a_purged_session(archive_path: Path, tmp_path:
         assert await store.get_turn_count(kept) == 30
         assert len(await store.search_turns(kept, "stays", limit=50)) == 30
         assert (await store.search("Quetzalcoatl")).hits == ()
+    finally:
+        await store.close()
+
+
+@pytest.mark.parametrize("version", [1, 0], ids=["of an older loom", "half taken away"])
+async def test_nothing_is_left_in_an_index_that_is_to_be_made_anew(
+    archive_path: Path, tmp_path: Path, version: int
+) -> None:
+    doomed, kept = await _fill(archive_path)
+    reindex(archive_path)
+    backup = create_backup(archive_path).path
+    assert files_with(tmp_path, b"vermilion_quetzal.txt", b"quetzalcoatl") == [archive_path.name, backup.name]
+    for place in (archive_path, backup):
+        with closing(sqlite3.connect(place)) as connection, connection:
+            connection.execute("UPDATE search_progress SET version = ?", (version,))
+
+    purged = purge(archive_path, doomed, archive_path.parent)
+    assert purged.left == ()
+    assert purged.backups == (backup,)
+    assert files_with(tmp_path, b"quetzalcoatl", b"vermilion_quetzal") == []
+    store = await ConversationStore.open(archive_path)
+    try:
+        assert len(await store.search_turns(kept, "stays", limit=50)) == 30
     finally:
         await store.close()
 

@@ -130,6 +130,12 @@ def watermark(connection: sqlite3.Connection) -> int | None:
     return None if row is None or row[0] != VERSION else int(row[1])
 
 
+def is_outdated(connection: sqlite3.Connection) -> bool:
+    """Whether something is left of an index that counts as missing: it has words, and `forget` cannot take them out."""
+    left = connection.execute("SELECT 1 FROM sqlite_schema WHERE name GLOB 'search_*'").fetchone() is not None
+    return left and watermark(connection) is None
+
+
 def newest_turn(connection: sqlite3.Connection) -> int:
     """The greatest id of a turn; 0 if there is none."""
     return int(connection.execute("SELECT coalesce(max(id), 0) FROM conversation_turns").fetchone()[0])
@@ -262,7 +268,8 @@ def _add_name(connection: sqlite3.Connection, name: str) -> None:
 
 def forget(connection: sqlite3.Connection, session_id: str) -> None:
     """Takes a session out of the index, leaving none of its words in it; called inside the transaction of a purge,
-    before the turns are deleted. Secure deletion of the freed pages is the connection's `secure_delete`."""
+    before the turns are deleted. One that `is_outdated` is left as it is. Secure deletion of the freed pages is the
+    connection's `secure_delete`."""
     end = watermark(connection)
     row = (
         None
