@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from heapq import merge
 from importlib.resources import files
-from itertools import groupby, islice
+from itertools import groupby, islice, zip_longest
 
 from loom.archive.forgiving import forgiving
 from loom.archive.migrations import statements
@@ -149,16 +149,28 @@ def is_sound(connection: sqlite3.Connection) -> bool:
     try:
         for table in ("search_terms", "search_name_pieces"):
             connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")  # noqa: S608
-        (marked,) = connection.execute("SELECT count(*) FROM search_marks").fetchone()
-        (said,) = connection.execute(f"SELECT count(*) FROM search_marks WHERE marks & {SAID}").fetchone()  # noqa: S608
-        (counted,) = connection.execute("SELECT coalesce(sum(turns), 0) FROM search_sessions").fetchone()
-        roles = " OR ".join(f'"{role_facet(role)}"' for role in ROLES)
-        (held,) = connection.execute(
-            "SELECT count(*) FROM search_terms WHERE search_terms MATCH ?", (f"facets : ({roles})",)
-        ).fetchone()
+        connection.execute("BEGIN")  # one moment for all that is compared, whoever indexes meanwhile
+        try:
+            sound = _agrees(connection)
+        finally:
+            connection.execute("ROLLBACK")
     except sqlite3.DatabaseError:
-        return False
-    return bool(marked == counted == held and said == sketches.count(connection))
+        sound = False
+    # Somebody may just be making it anew.
+    return sound or watermark(connection) is None
+
+
+def _agrees(connection: sqlite3.Connection) -> bool:
+    """Whether each turn in the index is everywhere that it should be, once."""
+    (marked,) = connection.execute("SELECT count(*) FROM search_marks").fetchone()
+    (counted,) = connection.execute("SELECT coalesce(sum(turns), 0) FROM search_sessions").fetchone()
+    roles = " OR ".join(f'"{role_facet(role)}"' for role in ROLES)
+    (held,) = connection.execute(
+        "SELECT count(*) FROM search_terms WHERE search_terms MATCH ?", (f"facets : ({roles})",)
+    ).fetchone()
+    said = connection.execute(f"SELECT place FROM search_marks WHERE marks & {SAID} ORDER BY place")  # noqa: S608
+    pairs = zip_longest((row[0] for row in said), sketches.places(connection))
+    return bool(marked == counted == held) and all(place == sketched for place, sketched in pairs)
 
 
 def index_batch(connection: sqlite3.Connection) -> bool:

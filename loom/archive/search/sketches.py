@@ -26,13 +26,13 @@ ROWS_AT_ONCE = 64
 FARTHEST = 240
 """What is added up of the rounded bytes of a sketch fits a byte."""
 
-_WHOLE = f"length(sketches) = length(numbers) * {SKETCH_BYTES // 4}"
+_WHOLE = f"length(numbers) % 4 = 0 AND length(sketches) = length(numbers) * {SKETCH_BYTES // 4}"
 """Of a row that no damage has cut."""
 _ROWS = (
     "SELECT place, numbers, sketches FROM search_sketches"  # noqa: S608
     f" WHERE place BETWEEN ? AND ? AND {_WHOLE} ORDER BY place DESC"
 )
-_COUNT = f"SELECT coalesce(sum(length(numbers)), 0) / 4 FROM search_sketches WHERE {_WHOLE}"  # noqa: S608
+_PLACES = f"SELECT place, numbers FROM search_sketches WHERE {_WHOLE} ORDER BY place"  # noqa: S608
 _WRITE = "INSERT OR REPLACE INTO search_sketches VALUES (?, ?, ?)"
 
 
@@ -85,10 +85,10 @@ def rows_of(connection: sqlite3.Connection, stretches: Iterable[Stretch]) -> Ite
         yield from starmap(Row, connection.execute(_ROWS, (begins, last)))
 
 
-def count(connection: sqlite3.Connection) -> int:
-    """How many turns there are sketches of."""
-    (turns,) = connection.execute(_COUNT).fetchone()
-    return int(turns)
+def places(connection: sqlite3.Connection) -> Iterator[int]:
+    """The places of all turns that there are sketches of, in the order in which these are kept."""
+    for place, numbers in connection.execute(_PLACES):
+        yield from (place_of(key_of(place), number) for (number,) in struct.iter_unpack("<I", numbers))
 
 
 def likest(direction: Sequence[float], rows: Iterable[Row]) -> Iterator[int]:
