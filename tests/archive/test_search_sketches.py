@@ -116,6 +116,14 @@ def test_a_stretch_that_begins_within_a_session_has_the_row_it_begins_in(connect
     assert [row.place_at(i) for i in range(len(row))] == [place_of(3, number) for number in (1, 5, 9)]
 
 
+def test_a_stretch_has_no_row_that_ends_before_it(connection: sqlite3.Connection) -> None:
+    keep(connection, [(place_of(2, number), made(number)) for number in range(1, 4)])
+    keep(connection, [(place_of(3, number), made(number)) for number in range(1, 3 * ROW_TURNS + 1)])
+    beginnings = (1, 2, ROW_TURNS, ROW_TURNS + 1, 2 * ROW_TURNS, 3 * ROW_TURNS, 3 * ROW_TURNS + 1)
+    found = {first: list(rows_of(connection, [(place_of(3, first), place_of(4, 0) - 1)])) for first in beginnings}
+    assert [len(found[first]) for first in beginnings] == [3, 3, 3, 2, 2, 1, 1]
+
+
 def test_of_very_many_the_newest_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sketches, "MOST_COMPARED", 150)
     rows = [row_of([(place_of(1, number), made(0))]) for number in range(400, 0, -1)]

@@ -30,7 +30,8 @@ _WHOLE = f"length(numbers) % 4 = 0 AND length(sketches) = length(numbers) * {SKE
 """Of a row that no damage has cut."""
 _ROWS = (
     "SELECT place, numbers, sketches FROM search_sketches"  # noqa: S608
-    f" WHERE place BETWEEN ? AND ? AND {_WHOLE} ORDER BY place DESC"
+    " WHERE place BETWEEN (SELECT coalesce(max(place), :first) FROM search_sketches"
+    f" WHERE place BETWEEN :begins AND :first) AND :last AND {_WHOLE} ORDER BY place DESC"
 )
 _PLACES = f"SELECT place, numbers FROM search_sketches WHERE {_WHOLE} ORDER BY place"  # noqa: S608
 _WRITE = "INSERT OR REPLACE INTO search_sketches VALUES (?, ?, ?)"
@@ -79,10 +80,10 @@ def keep(connection: sqlite3.Connection, turns: Sequence[tuple[int, bytes]]) -> 
 
 
 def rows_of(connection: sqlite3.Connection, stretches: Iterable[Stretch]) -> Iterator[Row]:
-    """The rows with the turns of the stretches, the newest first, and with some that stand before a stretch."""
+    """The rows with the turns of the stretches, the newest first; the row in which one begins is whole."""
     for first, last in stretches:
         begins, _ = _session(first)
-        yield from starmap(Row, connection.execute(_ROWS, (begins, last)))
+        yield from starmap(Row, connection.execute(_ROWS, {"begins": begins, "first": first, "last": last}))
 
 
 def places(connection: sqlite3.Connection) -> Iterator[int]:
