@@ -13,8 +13,10 @@ import pytest
 from loom.archive import ConversationStore, NewTurn
 from loom.archive.records import SearchHit, TurnKind
 from loom.archive.search import SearchEngine
+from loom.archive.search.engine import Abandoned
 from loom.archive.search.query import parse
 from loom.archive.search.snippets import snippet_of
+from loom.archive.search.tail import TailCache
 from tests.support.checkout import git, make_checkout
 
 
@@ -343,6 +345,25 @@ async def test_a_cancelled_search_leaves_the_engine_usable(store: ConversationSt
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     assert all(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes)
     assert await found(store, session, "marmot 7")
+
+
+async def test_a_search_that_is_cut_off_in_the_middle_of_reading_leaves_the_engine_usable(
+    store: ConversationStore, session: str
+) -> None:
+    (turn, *_) = await tell(store, session, *(f"marmot number {i}" for i in range(300)))
+    engine = SearchEngine(store.path)
+
+    def cut_off(connection: sqlite3.Connection, _: TailCache) -> None:
+        rows = connection.execute("SELECT content FROM conversation_turns")
+        assert rows.fetchone() is not None
+        # As a caller that is cancelled does it from another thread: what is being read stays open until it is known.
+        connection.interrupt()
+        raise Abandoned
+
+    with pytest.raises((Abandoned, sqlite3.OperationalError)):
+        await engine.ask(cut_off)
+    assert turn_numbers((await engine.search("marmot", session_id=session, limit=300)).hits).count(turn) == 1
+    await engine.close()
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,11 @@ def _with_meant(
     if not meaning.direction:
         return _Ranked(ranked)
     marks = postings.likest(
-        meaning.direction, MOST_LIKE, is_allowed=lambda place: is_allowed(place, evidence), passes=filtered.passes
+        meaning.direction,
+        MOST_LIKE,
+        is_allowed=lambda place: is_allowed(place, evidence),
+        passes=filtered.passes,
+        check=reader.check,
     )
     reader.check()
     readings = {place: Reading(meaning.nearness(text), reacts(text)) for place, text in reader.texts(marks).items()}
