@@ -180,7 +180,7 @@ def _ranked(
     texts = reader.texts(place for place, _ in ranked[:MOST_REREAD])
     readings = {place: Reading(meaning.nearness(text), reacts(text)) for place, text in texts.items()}
     ranked = reread(ranked, readings, marks, cues)
-    if not by_meaning or query.names or query.phrases:
+    if not by_meaning or query.names or query.phrases or not filtered.is_of_speakers:
         return _Ranked(ranked)
     return _with_meant(ranked, query, cues, evidence, postings, filtered, reader)
 

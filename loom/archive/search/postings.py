@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import closing
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -224,8 +225,9 @@ class Postings:
         many, that differ least from a direction. `check` is called between: where few pass, all are looked at."""
         tail = self._tail.entries
         waiting = [(place, sketched) for place in sorted(tail, reverse=True) if (sketched := tail[place].sketch)]
-        indexed = rows_of(self._connection, self._scope.stretches) if self._scope.indexed else ()
-        places = filter(is_allowed, likest(direction, chain((row_of([turn]) for turn in waiting), indexed)))
+        # Closed where not all is read: a search that is cut off with a cursor open cannot end its transaction.
+        with closing(rows_of(self._connection, self._scope.stretches if self._scope.indexed else ())) as indexed:
+            places = filter(is_allowed, likest(direction, chain((row_of([turn]) for turn in waiting), indexed)))
         if self._narrow and len(narrowed := self.narrowed(MAX_POSTINGS)) < MAX_POSTINGS:
             places = filter(narrowed.__contains__, places)
         found: dict[int, Mark] = {}

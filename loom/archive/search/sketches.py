@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import struct
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, starmap
 
@@ -79,7 +79,7 @@ def keep(connection: sqlite3.Connection, turns: Sequence[tuple[int, bytes]]) -> 
         connection.execute(_WRITE, (part.place, part.numbers, part.sketches))
 
 
-def rows_of(connection: sqlite3.Connection, stretches: Iterable[Stretch]) -> Iterator[Row]:
+def rows_of(connection: sqlite3.Connection, stretches: Iterable[Stretch]) -> Generator[Row]:
     """The rows with the turns of the stretches, the newest first; the row in which one begins is whole."""
     for first, last in stretches:
         begins, _ = _session(first)
