@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,11 @@ import pytest
 from loom.archive import ConversationStore, Draft, LeaseHeld, NewTurn, UnknownSession
 from loom.archive.backups import create_backup
 from loom.archive.check import check
+from loom.archive.database import connect
+from loom.archive.erasing import erase
 from loom.archive.purge import purge
 from loom.archive.reindex import reindex
+from loom.archive.search.index import is_sound
 from loom.archive.spool import Spool
 from loom.archive.unsent import Unsent
 from loom.tools.memory_file import MemoryFile
@@ -97,6 +100,26 @@ async def test_nothing_is_left_in_an_index_that_is_to_be_made_anew(
         assert len(await store.search_turns(kept, "stays", limit=50)) == 30
     finally:
         await store.close()
+
+
+async def test_others_write_while_the_session_is_taken_apart(archive_path: Path) -> None:
+    doomed, kept = await _fill(archive_path)
+    reindex(archive_path)
+    let_in = 0
+    with closing(connect(archive_path)) as connection, closing(connect(archive_path)) as other:
+
+        def write(statement: str) -> None:
+            nonlocal let_in
+            if f"session_id = '{doomed}'" in statement and "tool_name, created_at" in statement:
+                with suppress(sqlite3.OperationalError), other.writing(patience=0.01):
+                    let_in += 1
+
+        connection.set_trace_callback(write)
+        erase(connection, doomed)
+        connection.set_trace_callback(None)
+        assert let_in
+        assert is_sound(connection)
+        assert connection.execute("SELECT session_id FROM search_sessions").fetchall() == [(kept,)]
 
 
 async def test_a_purge_goes_through_beside_an_open_store(archive_path: Path) -> None:

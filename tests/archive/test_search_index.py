@@ -14,7 +14,8 @@ from loom.archive.database import connect
 from loom.archive.migrations import prepare
 from loom.archive.search import sketches
 from loom.archive.search.document import place_of
-from loom.archive.search.index import BATCH_TURNS, SORTED_AT_ONCE, forget, index_batch, is_sound, rebuild, watermark
+from loom.archive.search.forgetting import forget
+from loom.archive.search.index import BATCH_TURNS, SORTED_AT_ONCE, index_batch, is_sound, rebuild, watermark
 from loom.archive.search.lookup import search
 from loom.archive.search.request import Request
 from loom.archive.transactions import transaction

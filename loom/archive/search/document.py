@@ -69,15 +69,21 @@ class TurnRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FoundBy:
+    """What one turn is found by."""
+
+    terms: Terms
+    facets: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(FoundBy):
     """What the index keeps of one turn."""
 
     place: int
     at: int
     characters: int
     marks: int
-    terms: Terms
-    facets: frozenset[str]
     sketch: bytes | None
     """What it means, if it is the person's or the model's words (and the calls of the same turn): see
     `meaning.sketch_of`."""
@@ -96,24 +102,34 @@ def turn_of(place: int) -> int:
     return place & _SECOND
 
 
-def entry_of(row: TurnRow, key: int, *, sketched: bool = True) -> Entry | None:
-    """What the index keeps of a turn, None if it has no text; without its meaning, which takes a quarter of the time,
-    unless it is to be `sketched`."""
+def found_by(row: TurnRow) -> FoundBy | None:
+    """What a turn is found by, None if it has no text: a part of the work of `entry_of`."""
+    text = row.text
+    return _found_by(row, text, row.tools) if text else None
+
+
+def entry_of(row: TurnRow, key: int) -> Entry | None:
+    """What the index keeps of a turn, None if it has no text."""
     text = row.text
     if not text:
         return None
-    named = f"{text}\n{row.tool_name}" if row.tool_name else text
     tools = row.tools
+    found = _found_by(row, text, tools)
     marks = marks_of(row.role, row.kind, text)
     return Entry(
         place=place_of(key, row.turn_number),
         at=seconds(row.created_at),
         characters=len(text),
         marks=marks | tool_marks(tools),
-        terms=terms_of(named),
-        facets=facets_of(row.role, tools, text) | time_facets(seconds(row.created_at)),
-        sketch=sketch_of(text) if sketched and is_said(marks) else None,
+        terms=found.terms,
+        facets=found.facets,
+        sketch=sketch_of(text) if is_said(marks) else None,
     )
+
+
+def _found_by(row: TurnRow, text: str, tools: frozenset[str]) -> FoundBy:
+    named = f"{text}\n{row.tool_name}" if row.tool_name else text
+    return FoundBy(terms_of(named), facets_of(row.role, tools, text) | time_facets(seconds(row.created_at)))
 
 
 def text_of(content: str | None, tool_calls: str | None) -> str:
