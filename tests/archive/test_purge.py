@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from loom.archive import ConversationStore, Draft, LeaseHeld, NewTurn, UnknownSession
+from loom.archive import purge as purging
 from loom.archive.backups import create_backup
 from loom.archive.check import check
 from loom.archive.database import connect
@@ -324,6 +325,26 @@ async def test_words_that_cannot_be_removed_do_not_keep_it_from_the_backups(arch
     assert [left.path for left in purged.left] == [home / "unsent"]
     assert purged.backups == (backup,)
     assert files_with(home, b"Quetzalcoatl") == []
+
+
+async def test_files_that_go_while_they_are_searched_are_no_fault(
+    archive_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doomed, _ = await _fill(archive_path)
+    lease = archive_path.parent / "leases" / "another.lease"
+    lease.touch(mode=0o600)
+    listed = purging._without_asides
+
+    def ended(archive: Path, files: list[Path], samples: list[bytes], session_id: str) -> list[Path]:
+        # Another loom ends just now, and takes what it had in the folder along.
+        assert lease in files
+        lease.unlink()
+        return listed(archive, files, samples, session_id)
+
+    monkeypatch.setattr(purging, "_without_asides", ended)
+    purged = purge(archive_path, doomed, archive_path.parent)
+    assert purged.turns == 60
+    assert purged.left == ()
 
 
 async def test_an_unknown_session_is_told(archive_path: Path) -> None:
