@@ -332,6 +332,7 @@ async def test_files_that_go_while_they_are_searched_are_no_fault(
 ) -> None:
     doomed, _ = await _fill(archive_path)
     lease = archive_path.parent / "leases" / "another.lease"
+    lease.parent.mkdir(mode=0o700, exist_ok=True)
     lease.touch(mode=0o600)
     listed = purging._without_asides
 
