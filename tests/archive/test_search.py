@@ -317,6 +317,24 @@ async def test_a_snippet_shows_the_match(store: ConversationStore, session: str)
     assert len(hit.snippet) <= 240
 
 
+@pytest.mark.parametrize(
+    ("text", "query", "matched"),
+    [
+        ("ß needle e\u0301", "needle", "needle"),  # one character more, and one less
+        ("cafe\u0301 straße x\u0301 ß needle", "needle", "needle"),
+        ("the Cafe\u0301 is open", "café", "Cafe\u0301"),
+        ("a Straße", "strasse", "Straße"),
+        ("ﾊﾟﾝ を買う", "パン", "ﾊﾟﾝ"),
+        ("\u1112\u1161\u11ab\u1100\u116e\u11a8 여행", "한국", "\u1112\u1161\u11ab\u1100\u116e\u11a8"),
+        ("İstanbul ﬁne", "istanbul", "İstanbul"),
+        ("ﬁne", "fine", "ﬁne"),
+    ],
+)
+def test_a_highlight_is_where_the_match_is_however_it_is_written(text: str, query: str, matched: str) -> None:
+    snippet, highlights = snippet_of(text, parse(query))
+    assert [snippet[a:b] for a, b in highlights] == [matched]
+
+
 async def test_the_whole_of_a_huge_turn_is_searched(store: ConversationStore, session: str) -> None:
     text = "x = 1\n" * 300_000 + "the_last_word\n"
     await tell(store, session, text, "something else")
