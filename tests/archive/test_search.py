@@ -12,6 +12,7 @@ import pytest
 
 from loom.archive import ConversationStore, NewTurn
 from loom.archive.records import SearchHit, TurnKind
+from loom.archive.reindex import reindex
 from loom.archive.search import SearchEngine
 from loom.archive.search.engine import Abandoned
 from loom.archive.search.query import parse
@@ -93,6 +94,30 @@ async def index_all(store: ConversationStore) -> None:
     await engine.start()
     assert await engine.settle()
     await engine.close()
+
+
+def nested(depth: int) -> dict[str, object]:
+    return {"walrus": nested(depth - 1)} if depth else {}
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+@pytest.mark.parametrize(
+    "arguments",
+    ["walrus " + "[" * 50_000, "[" * 50_000 + '"walrus"', '{"walrus":' * 20_000, "[" * 250 + '"walrus"' + "]" * 250]
+    + [nested(300)],
+    ids=["no JSON", "a list that never ends", "an object that never ends", "a deep list", "a deep object"],
+)
+async def test_a_call_with_endless_brackets_is_found_and_hides_nothing(
+    store: ConversationStore, session: str, arguments: object, indexed: bool
+) -> None:
+    first = await store.append_turn(session, "user", "the walrus")
+    call = {"id": "1", "name": "read_file", "arguments": arguments}
+    asked = await store.append_turn(session, "assistant", None, tool_calls=[call])
+    last = await store.append_turn(session, "user", "and the walrus")
+    assert set(await found(store, session, "walrus")) == {first, asked, last}
+    if indexed:
+        reindex(store.path)
+        assert set(await found(store, session, "walrus")) == {first, asked, last}
 
 
 async def test_of_equals_the_newest_comes_first(store: ConversationStore, session: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from loom.archive.search.marks import facets_of, is_said, marks_of, one_term, time_facets, tool_marks
@@ -30,6 +31,9 @@ FINDABLE = (
 PART_MARK = "~"
 """Before a term of the column `parts`, where no other column's term has it: FTS5 keeps one list for a term, whatever
 its column, and would read through all turns with a common word for the few that have it inside an identifier."""
+
+MOST_NESTED = 100
+"""Lists and objects within each other, from which on JSON is taken as it is written."""
 
 TURN_BITS = 26
 _SECOND = (1 << TURN_BITS) - 1
@@ -155,7 +159,7 @@ def _calls_of(tool_calls: str | None) -> list[dict[str, Any]]:
 
 def _calls(tool_calls: str) -> list[dict[str, Any]]:
     try:
-        calls = json.loads(tool_calls)
+        calls = _parsed(tool_calls)
     except ValueError:
         return [{"name": "", "arguments": tool_calls}]
     return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
@@ -165,7 +169,7 @@ def _call_text(call: dict[str, Any]) -> str:
     arguments = call.get("arguments", "")
     if isinstance(arguments, str):
         try:
-            decoded = json.loads(arguments)
+            decoded = _parsed(arguments)
         except ValueError:
             decoded = arguments
         arguments = decoded
@@ -173,6 +177,29 @@ def _call_text(call: dict[str, Any]) -> str:
     if not isinstance(arguments, dict):
         return f"{name} {_plain(arguments)}".strip()
     return "\n".join([name, *(f"{key}: {_plain(value)}" for key, value in arguments.items())])
+
+
+def _parsed(text: str) -> Any:
+    """What a JSON text says. Raises ValueError if it is none, or has so much within each other that Python may not be
+    able to go through it: a model that stumbles writes brackets without an end."""
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("too deep") from error
+    # Not left to whether there is room on the stack just now: what is indexed must be the same each time.
+    if text.count("[") + text.count("{") > MOST_NESTED and _is_deep(value):
+        raise ValueError("too deep")
+    return value
+
+
+def _is_deep(value: object) -> bool:
+    level: list[Any] = [value] if isinstance(value, dict | list) else []
+    for _ in range(MOST_NESTED):
+        inside = (outer.values() if isinstance(outer, dict) else outer for outer in level)
+        level = [inner for inner in chain.from_iterable(inside) if isinstance(inner, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def _plain(value: object) -> str:
