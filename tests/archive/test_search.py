@@ -103,8 +103,13 @@ def nested(depth: int) -> dict[str, object]:
 @pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
 @pytest.mark.parametrize(
     "arguments",
-    ["walrus " + "[" * 50_000, "[" * 50_000 + '"walrus"', '{"walrus":' * 20_000, "[" * 250 + '"walrus"' + "]" * 250]
-    + [nested(300)],
+    [
+        "walrus " + "[" * 50_000,
+        "[" * 50_000 + '"walrus"',
+        '{"walrus":' * 20_000,
+        "[" * 250 + '"walrus"' + "]" * 250,
+        nested(300),
+    ],
     ids=["no JSON", "a list that never ends", "an object that never ends", "a deep list", "a deep object"],
 )
 async def test_a_call_with_endless_brackets_is_found_and_hides_nothing(
