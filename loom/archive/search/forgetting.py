@@ -15,7 +15,7 @@ from loom.archive.search.document import COLUMNS, FINDABLE, TurnRow, found_by, p
 from loom.archive.search.index import Columns, columns_of, watermark
 from loom.archive.search.words import without_lines
 
-_READ_AT_ONCE = 100
+_READ_AT_ONCE = 20
 """Turns: a cursor that stays open keeps the log from being moved."""
 _SOME = (
     f"SELECT {COLUMNS} FROM conversation_turns WHERE session_id = ? AND turn_number > ? AND {FINDABLE}"  # noqa: S608
