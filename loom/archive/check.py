@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -137,7 +137,7 @@ class _Check:
             path=self._path,
             sessions=self._sessions,
             turns=self._turns,
-            size=sum(file.stat().st_size for file in _files(self._path)),
+            size=sum(_sizes(self._path).values()),
             checked=tuple(self._checked),
             findings=tuple(self._findings),
             unseen=tuple(self._unseen),
@@ -290,7 +290,7 @@ class _Check:
 
     def _surroundings(self) -> None:
         free = shutil.disk_usage(self._path.parent).free
-        needed = LOW_SPACE + 2 * sum(f.stat().st_size for f in _files(self._path) if f.name.endswith("-wal"))
+        needed = LOW_SPACE + 2 * _sizes(self._path).get(self._path.with_name(f"{self._path.name}-wal"), 0)
         if free < needed:
             self._found("space", f"Only {free // 1_000_000} MB are free.", f"Make room on the disk of {self._path}.")
         self._checked.append("space")
@@ -363,8 +363,16 @@ def _judge(reference: str, chain: Chain, count: int, exchanges: int) -> Iterator
 
 
 def _files(path: Path) -> list[Path]:
-    names = (path.name, f"{path.name}-wal", f"{path.name}-shm")
-    return [file for name in names if (file := path.with_name(name)).exists()]
+    return [path.with_name(f"{path.name}{suffix}") for suffix in ("", "-wal", "-shm")]
+
+
+def _sizes(path: Path) -> dict[Path, int]:
+    """Bytes of each file of the archive that is there: the last loom to end takes the log along."""
+    sizes = {}
+    for file in _files(path):
+        with suppress(FileNotFoundError):
+            sizes[file] = file.stat().st_size
+    return sizes
 
 
 def _open_to_others(place: Path) -> Iterator[Finding]:

@@ -50,15 +50,19 @@ def erase(connection: sqlite3.Connection, session_id: str) -> Erased:
 
 
 def _erase_what_agrees(connection: sqlite3.Connection, session_id: str, damaged: list[int]) -> Erased:
-    from loom.archive.search.index import forget, rebuild
+    from loom.archive.search.forgetting import forget, take_apart
+    from loom.archive.search.index import is_outdated, rebuild
 
-    if damaged:
+    # An older loom's index holds its words otherwise, and that of a backup nobody would ever make anew.
+    anew = bool(damaged) or is_outdated(connection)
+    if anew:
         rebuild(connection)
+    taken_apart = [] if anew else list(take_apart(connection, session_id))
     with transaction(connection):
-        forget(connection, session_id)
+        forget(connection, session_id, taken_apart)
         connection.execute("DELETE FROM purging")
         turns = _delete(connection, session_id)
-    return Erased(turns, tuple(damaged), bool(damaged))
+    return Erased(turns, tuple(damaged), anew)
 
 
 def _erase_whatever(connection: sqlite3.Connection, session_id: str, damaged: list[int] | None) -> Erased:

@@ -129,7 +129,7 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
     files = sorted({file for file in [*_files(home), *known, *copies, *_edited()] if file.is_file()})
     own = [sample for sample in samples if sample not in shared]
     files = _without_asides(archive, files, own, session_id)
-    wanted = thinned(own, sum(file.stat().st_size for file in files))
+    wanted = thinned(own, _size(files))
     traces, unread = look(files, wanted)
     memory = home / "memory"
     left += _left_in_memory(memory, notes)
@@ -138,7 +138,7 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
     left += [Left(trace.path, _COPY) for trace in traces if trace.path in copies]
     named.update(copies)
     left += [Left(trace.path, _why(trace, archive, memory, in_use)) for trace in traces if trace.path not in named]
-    left += [Left(file, "this file could not be read") for file in unread]
+    left += [Left(file, "this file could not be read") for file in unread if os.path.lexists(file)]
     if shared:
         left.append(Left(archive, f"{len(shared)} pieces of the text stand in other sessions (a fork, a quotation)"))
     return Purged(
@@ -205,7 +205,7 @@ def _left_in_memory(memory: Path, notes: list[str]) -> Iterator[Left]:
         return
     # By line as well: what stands around a line may have been changed since.
     samples = samples_of(text.encode("utf-8", "replace") for note in notes for text in (note, *note.splitlines()))
-    wanted = thinned(samples, sum(file.stat().st_size for file in files))
+    wanted = thinned(samples, _size(files))
     traces, _ = look(files, wanted)
     for trace in traces:
         yield Left(trace.path, _NOTED_BEFORE if trace.path.parent.name == "history" else _NOTED)
@@ -279,7 +279,7 @@ def _without_asides(archive: Path, files: list[Path], samples: list[bytes], sess
     """The files, without the logs that were set aside and held something of the session: those are removed. Texts that
     are too short to be looked for are known there by the session that stands in each row."""
     asides = [file for file in files if file.parent == archive.parent and file.match(f"{archive.name}-wal{ASIDE}*")]
-    wanted = thinned(samples, sum(file.stat().st_size for file in asides))
+    wanted = thinned(samples, _size(asides))
     traces, _ = look(asides, [*wanted, session_id.encode()[:SAMPLE]])
     for trace in traces:
         # What cannot be removed is found, and said, by the caller.
@@ -288,8 +288,20 @@ def _without_asides(archive: Path, files: list[Path], samples: list[bytes], sess
     return [file for file in files if file not in asides or file.is_file()]
 
 
-def _files(folder: Path) -> Iterable[Path]:
-    return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+def _files(folder: Path) -> Iterator[Path]:
+    """Those that there are: a loom that ends meanwhile takes some of its own along, and folders of copies."""
+    for place, _, names in os.walk(folder):
+        found = (Path(place, name) for name in names)
+        yield from (path for path in found if path.is_file() and not path.is_symlink())
+
+
+def _size(files: Iterable[Path]) -> int:
+    """Bytes of those that there are."""
+    size = 0
+    for file in files:
+        with suppress(OSError):
+            size += file.stat().st_size
+    return size
 
 
 def _edited() -> Iterator[Path]:

@@ -156,7 +156,7 @@ def _arguments(call: ToolCallPart) -> dict[str, Any]:
         return dict(call.args)
     try:
         arguments = json.loads(call.args or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return arguments if isinstance(arguments, dict) else {}
 

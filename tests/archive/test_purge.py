@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from loom.archive import ConversationStore, Draft, LeaseHeld, NewTurn, UnknownSession
+from loom.archive import purge as purging
 from loom.archive.backups import create_backup
 from loom.archive.check import check
+from loom.archive.database import connect
+from loom.archive.erasing import erase
 from loom.archive.purge import purge
+from loom.archive.reindex import reindex
+from loom.archive.search.index import is_sound
 from loom.archive.spool import Spool
 from loom.archive.unsent import Unsent
 from loom.tools.memory_file import MemoryFile
@@ -71,6 +78,49 @@ async def test_nothing_is_left_of_a_purged_session(archive_path: Path, tmp_path:
         assert (await store.search("Quetzalcoatl")).hits == ()
     finally:
         await store.close()
+
+
+@pytest.mark.parametrize("version", [1, 0], ids=["of an older loom", "half taken away"])
+async def test_nothing_is_left_in_an_index_that_is_to_be_made_anew(
+    archive_path: Path, tmp_path: Path, version: int
+) -> None:
+    doomed, kept = await _fill(archive_path)
+    reindex(archive_path)
+    backup = create_backup(archive_path).path
+    assert files_with(tmp_path, b"vermilion_quetzal.txt", b"quetzalcoatl") == [archive_path.name, backup.name]
+    for place in (archive_path, backup):
+        with closing(sqlite3.connect(place)) as connection, connection:
+            connection.execute("UPDATE search_progress SET version = ?", (version,))
+
+    purged = purge(archive_path, doomed, archive_path.parent)
+    assert purged.left == ()
+    assert purged.backups == (backup,)
+    assert files_with(tmp_path, b"quetzalcoatl", b"vermilion_quetzal") == []
+    store = await ConversationStore.open(archive_path)
+    try:
+        assert len(await store.search_turns(kept, "stays", limit=50)) == 30
+    finally:
+        await store.close()
+
+
+async def test_others_write_while_the_session_is_taken_apart(archive_path: Path) -> None:
+    doomed, kept = await _fill(archive_path)
+    reindex(archive_path)
+    let_in = 0
+    with closing(connect(archive_path)) as connection, closing(connect(archive_path)) as other:
+
+        def write(statement: str) -> None:
+            nonlocal let_in
+            if f"session_id = '{doomed}'" in statement and "tool_name, created_at" in statement:
+                with suppress(sqlite3.OperationalError), other.writing(patience=0.01):
+                    let_in += 1
+
+        connection.set_trace_callback(write)
+        erase(connection, doomed)
+        connection.set_trace_callback(None)
+        assert let_in
+        assert is_sound(connection)
+        assert connection.execute("SELECT session_id FROM search_sessions").fetchall() == [(kept,)]
 
 
 async def test_a_purge_goes_through_beside_an_open_store(archive_path: Path) -> None:
@@ -275,6 +325,27 @@ async def test_words_that_cannot_be_removed_do_not_keep_it_from_the_backups(arch
     assert [left.path for left in purged.left] == [home / "unsent"]
     assert purged.backups == (backup,)
     assert files_with(home, b"Quetzalcoatl") == []
+
+
+async def test_files_that_go_while_they_are_searched_are_no_fault(
+    archive_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doomed, _ = await _fill(archive_path)
+    lease = archive_path.parent / "leases" / "another.lease"
+    lease.parent.mkdir(mode=0o700, exist_ok=True)
+    lease.touch(mode=0o600)
+    listed = purging._without_asides
+
+    def ended(archive: Path, files: list[Path], samples: list[bytes], session_id: str) -> list[Path]:
+        # Another loom ends just now, and takes what it had in the folder along.
+        assert lease in files
+        lease.unlink()
+        return listed(archive, files, samples, session_id)
+
+    monkeypatch.setattr(purging, "_without_asides", ended)
+    purged = purge(archive_path, doomed, archive_path.parent)
+    assert purged.turns == 60
+    assert purged.left == ()
 
 
 async def test_an_unknown_session_is_told(archive_path: Path) -> None:

@@ -12,9 +12,12 @@ import pytest
 
 from loom.archive import ConversationStore, NewTurn
 from loom.archive.records import SearchHit, TurnKind
+from loom.archive.reindex import reindex
 from loom.archive.search import SearchEngine
+from loom.archive.search.engine import Abandoned
 from loom.archive.search.query import parse
 from loom.archive.search.snippets import snippet_of
+from loom.archive.search.tail import TailCache
 from tests.support.checkout import git, make_checkout
 
 
@@ -91,6 +94,35 @@ async def index_all(store: ConversationStore) -> None:
     await engine.start()
     assert await engine.settle()
     await engine.close()
+
+
+def nested(depth: int) -> dict[str, object]:
+    return {"walrus": nested(depth - 1)} if depth else {}
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "walrus " + "[" * 50_000,
+        "[" * 50_000 + '"walrus"',
+        '{"walrus":' * 20_000,
+        "[" * 250 + '"walrus"' + "]" * 250,
+        nested(300),
+    ],
+    ids=["no JSON", "a list that never ends", "an object that never ends", "a deep list", "a deep object"],
+)
+async def test_a_call_with_endless_brackets_is_found_and_hides_nothing(
+    store: ConversationStore, session: str, arguments: object, indexed: bool
+) -> None:
+    first = await store.append_turn(session, "user", "the walrus")
+    call = {"id": "1", "name": "read_file", "arguments": arguments}
+    asked = await store.append_turn(session, "assistant", None, tool_calls=[call])
+    last = await store.append_turn(session, "user", "and the walrus")
+    assert set(await found(store, session, "walrus")) == {first, asked, last}
+    if indexed:
+        reindex(store.path)
+        assert set(await found(store, session, "walrus")) == {first, asked, last}
 
 
 async def test_of_equals_the_newest_comes_first(store: ConversationStore, session: str) -> None:
@@ -315,6 +347,24 @@ async def test_a_snippet_shows_the_match(store: ConversationStore, session: str)
     assert len(hit.snippet) <= 240
 
 
+@pytest.mark.parametrize(
+    ("text", "query", "matched"),
+    [
+        ("ß needle e\u0301", "needle", "needle"),  # one character more, and one less
+        ("cafe\u0301 straße x\u0301 ß needle", "needle", "needle"),
+        ("the Cafe\u0301 is open", "café", "Cafe\u0301"),
+        ("a Straße", "strasse", "Straße"),
+        ("ﾊﾟﾝ を買う", "パン", "ﾊﾟﾝ"),
+        ("\u1112\u1161\u11ab\u1100\u116e\u11a8 여행", "한국", "\u1112\u1161\u11ab\u1100\u116e\u11a8"),
+        ("İstanbul ﬁne", "istanbul", "İstanbul"),
+        ("ﬁne", "fine", "ﬁne"),
+    ],
+)
+def test_a_highlight_is_where_the_match_is_however_it_is_written(text: str, query: str, matched: str) -> None:
+    snippet, highlights = snippet_of(text, parse(query))
+    assert [snippet[a:b] for a, b in highlights] == [matched]
+
+
 async def test_the_whole_of_a_huge_turn_is_searched(store: ConversationStore, session: str) -> None:
     text = "x = 1\n" * 300_000 + "the_last_word\n"
     await tell(store, session, text, "something else")
@@ -343,6 +393,25 @@ async def test_a_cancelled_search_leaves_the_engine_usable(store: ConversationSt
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     assert all(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes)
     assert await found(store, session, "marmot 7")
+
+
+async def test_a_search_that_is_cut_off_in_the_middle_of_reading_leaves_the_engine_usable(
+    store: ConversationStore, session: str
+) -> None:
+    (turn, *_) = await tell(store, session, *(f"marmot number {i}" for i in range(300)))
+    engine = SearchEngine(store.path)
+
+    def cut_off(connection: sqlite3.Connection, _: TailCache) -> None:
+        rows = connection.execute("SELECT content FROM conversation_turns")
+        assert rows.fetchone() is not None
+        # As a caller that is cancelled does it from another thread: what is being read stays open until it is known.
+        connection.interrupt()
+        raise Abandoned
+
+    with pytest.raises((Abandoned, sqlite3.OperationalError)):
+        await engine.ask(cut_off)
+    assert turn_numbers((await engine.search("marmot", session_id=session, limit=300)).hits).count(turn) == 1
+    await engine.close()
 
 
 @pytest.mark.parametrize(

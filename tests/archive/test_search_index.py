@@ -13,7 +13,9 @@ import pytest
 from loom.archive.database import connect
 from loom.archive.migrations import prepare
 from loom.archive.search import sketches
-from loom.archive.search.index import BATCH_TURNS, SORTED_AT_ONCE, forget, index_batch, is_sound, rebuild, watermark
+from loom.archive.search.document import place_of
+from loom.archive.search.forgetting import forget
+from loom.archive.search.index import BATCH_TURNS, SORTED_AT_ONCE, index_batch, is_sound, rebuild, watermark
 from loom.archive.search.lookup import search
 from loom.archive.search.request import Request
 from loom.archive.transactions import transaction
@@ -119,6 +121,33 @@ def test_damage_that_sqlite_is_silent_about_is_seen(connection: sqlite3.Connecti
         assert found(fresh, "owl") == [("a", 1)]
 
 
+def test_what_is_indexed_while_an_index_is_looked_over_is_no_damage(
+    connection: sqlite3.Connection, tmp_path: Path
+) -> None:
+    add(connection, "a", *(f"owl {i}" for i in range(BATCH_TURNS)))
+    index_all(connection)
+    add(connection, "a", *(f"hawk {i}" for i in range(9 * BATCH_TURNS)))
+    with closing(connect(tmp_path / "archive.db")) as other:
+        # Each of what is compared is counted at another time.
+        connection.set_trace_callback(lambda statement: index_batch(other) if "FROM search_" in statement else None)
+        assert is_sound(connection)
+        connection.set_trace_callback(None)
+        assert (watermark(other) or 0) > 2 * BATCH_TURNS
+    assert not connection.in_transaction
+
+
+def test_a_turn_with_two_sketches_beside_one_with_none_is_damage(connection: sqlite3.Connection) -> None:
+    add(connection, "a", "an owl", "a hawk")
+    index_all(connection)
+    assert is_sound(connection)
+    connection.execute("UPDATE search_sketches SET numbers = x'0100000001000000'")
+    assert list(sketches.places(connection)) == [place_of(1, 1)] * 2
+    assert not is_sound(connection)
+    rebuild(connection)
+    index_all(connection)
+    assert is_sound(connection)
+
+
 def test_a_purge_leaves_no_word_in_any_file(connection: sqlite3.Connection, tmp_path: Path) -> None:
     add(connection, "a", "the passphrase is xyzzyplugh in vault_key_a.txt", "秘密鍵 other words")
     add(connection, "b", "ordinary words in vault_key_b.txt")
@@ -132,7 +161,7 @@ def test_a_purge_leaves_no_word_in_any_file(connection: sqlite3.Connection, tmp_
     connection.execute("COMMIT")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert is_sound(connection)
-    assert sketches.count(connection) == 1
+    assert list(sketches.places(connection)) == [place_of(2, 1)]
     assert found(connection, "words") == [("b", 1)]
     assert found(connection, "vault_key_b.txt") == [("b", 1)]
     connection.close()

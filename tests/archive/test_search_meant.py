@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loom.archive import ConversationStore, NewTurn, SearchHit
+from loom.archive.database import connect
 from loom.archive.records import TurnKind
 from loom.archive.reindex import reindex
 from loom.archive.search import postings, sketches
 from loom.archive.search.cues import Cues
+from loom.archive.search.engine import Abandoned
+from loom.archive.search.lookup import search
 from loom.archive.search.meaning import SENTENCES, SKETCH_BYTES, Meaning, sketch_of
 from loom.archive.search.postings import Mark
 from loom.archive.search.ranking import FIRST, FIRST_BY_WORDS, LEAST_NEAR, Reading, meant
+from loom.archive.search.request import Request
 from loom.archive.search.sketches import likest, row_of
 
 SAID = "Let's ship version two on Friday."
@@ -86,6 +92,53 @@ async def test_filters_hold_however_many_others_are_nearer(
         reindex(store.path)
     (hit,) = await store.search_turns(session, f"role:assistant {ASKED}")
     assert (hit.role, hit.by_meaning) == ("assistant", True)
+
+
+async def test_a_search_that_nobody_waits_for_ends_though_no_turn_passes(
+    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postings, "MAX_POSTINGS", 10)
+    monkeypatch.setattr(postings, "MARKS_AT_ONCE", 4)
+    monkeypatch.setattr(sketches, "MOST_COMPARED", 100)
+    monkeypatch.setattr(sketches, "ROWS_AT_ONCE", 1)
+    noon = "2024-05-15T12:00:00.000000Z"
+    said = [f"We ship box {number} by sea." for number in range(400)]
+    await store.append_turns(session, [NewTurn(role="user", content=text, created_at=noon) for text in said])
+    reindex(store.path)
+    left = 20
+
+    def check() -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            connection.interrupt()
+            raise Abandoned
+
+    with closing(connect(store.path, readonly=True)) as connection:
+        with pytest.raises(Abandoned):
+            # That they are of another hour, the index alone does not say.
+            search(connection, Request(f"before:2024-05-15T11:00Z after:2024-05-15T10:00Z {ASKED}"), check)
+        assert not connection.in_transaction
+
+
+@pytest.mark.parametrize(("role", "looks"), [("tool", False), ("system", False), ("tool,user", True)])
+async def test_what_tools_gave_back_is_not_looked_for_among_words(
+    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch, role: str, looks: bool
+) -> None:
+    monkeypatch.setattr(postings, "MAX_POSTINGS", 10)
+    monkeypatch.setattr(postings, "MARKS_AT_ONCE", 1)
+    await tell(store, session, *[f"We ship box {number} by sea." for number in range(100)])
+    await tell(store, session, *["42"] * 20, role="tool")
+    reindex(store.path)
+    steps = 0
+
+    def check() -> None:
+        nonlocal steps
+        steps += 1
+
+    with closing(connect(store.path, readonly=True)) as connection:
+        search(connection, Request(f"role:{role} {ASKED}"), check)
+    assert (steps > 30) is looks
 
 
 async def test_an_excluded_word_neither_comes_nor_draws_its_like(store: ConversationStore, session: str) -> None:

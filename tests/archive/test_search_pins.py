@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 
 import pytest
 
 from loom.archive import ConversationStore
+from loom.archive.database import connect
 from loom.archive.purge import purge
 from loom.archive.records import TurnKind
 from loom.archive.search.index import is_sound
@@ -85,7 +85,7 @@ async def test_a_pin_that_an_earlier_loom_left_out_of_the_index_goes_in_a_purge(
     await index_all(store)
     await store.close()
     purge(store.path, session, store.path.parent)
-    with closing(sqlite3.connect(store.path)) as connection:
+    with closing(connect(store.path)) as connection:
         assert is_sound(connection)
     again = await ConversationStore.open(store.path)
     assert [hit.turn_number for hit in (await again.search("stork")).hits] == kept

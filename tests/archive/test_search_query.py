@@ -12,7 +12,7 @@ from loom.archive.search.dates import closeness, date_bound, date_cues
 from loom.archive.search.query import parse
 from loom.archive.search.similarity import similarity
 from loom.archive.search.stems import stem
-from loom.archive.search.words import CHUNK, chunks, fold, names_of, parts_of, terms_of
+from loom.archive.search.words import CHUNK, MAX_NAME, chunks, fold, names_of, parts_of, terms_of
 
 NOW = datetime(2024, 5, 15, 12, 0, tzinfo=UTC)  # a Wednesday
 
@@ -63,8 +63,23 @@ def test_the_words_inside_an_identifier_are_found() -> None:
 
 @given(st.text(max_size=200).map(lambda text: text * 700))
 def test_chunks_are_the_text(text: str) -> None:
-    assert "".join(chunks(text)) == text
-    assert all(len(chunk) <= CHUNK for chunk in chunks(text))
+    parts = list(chunks(text))
+    assert all(len(part) <= CHUNK for part in parts)
+    assert text.startswith("".join(parts[:1]))
+    assert text.endswith("".join(parts[-1:]))
+    for word in set(text.split()):
+        assert len(word) > MAX_NAME or any(word in part for part in parts)
+
+
+@pytest.mark.parametrize("term", ["needle", "src/deep/refreshToken.py", "秘密鍵"])
+@pytest.mark.parametrize("between", ["12,", "的"])
+def test_a_term_is_whole_wherever_a_text_without_spaces_is_cut(term: str, between: str) -> None:
+    wanted = terms_of(f",{term},")
+    for before in range(CHUNK - len(term) - 1, CHUNK + 1):
+        terms = terms_of(f"{between * before}"[:before] + f",{term},{between * 9}")
+        assert wanted.words <= terms.words
+        assert wanted.parts <= terms.parts
+        assert wanted.names <= terms.names
 
 
 @given(st.text(max_size=200))

@@ -18,7 +18,17 @@ from loom.archive.search import sketches
 from loom.archive.search.document import key_of, place_of
 from loom.archive.search.index import index_schema
 from loom.archive.search.meaning import SKETCH_BYTES
-from loom.archive.search.sketches import FARTHEST, ROW_TURNS, count, differing, distances, keep, likest, row_of, rows_of
+from loom.archive.search.sketches import (
+    FARTHEST,
+    ROW_TURNS,
+    differing,
+    distances,
+    keep,
+    likest,
+    places,
+    row_of,
+    rows_of,
+)
 
 EVERYTHING = (0, place_of(1 << 30, 0))
 SKETCH = st.binary(min_size=SKETCH_BYTES, max_size=SKETCH_BYTES)
@@ -66,14 +76,14 @@ def test_what_differs_in_everything_fits_a_byte() -> None:
 
 
 @given(PLACES, st.data())
-def test_the_likest_come_first_and_the_newest_among_equals(places: list[int], data: st.DataObject) -> None:
+def test_the_likest_come_first_and_the_newest_among_equals(some_places: list[int], data: st.DataObject) -> None:
     direction = data.draw(DIRECTION)
     tables = differing(direction)
     # Few different ones, so that some are equally like.
     some = data.draw(st.lists(SKETCH, min_size=1, max_size=5))
-    kept = {place: data.draw(st.sampled_from(some)) for place in places}
+    kept = {place: data.draw(st.sampled_from(some)) for place in some_places}
     rows = [row_of(list(turns)) for _, turns in groupby(kept.items(), key=lambda turn: key_of(turn[0]))]
-    expected = sorted(places, key=lambda place: (distances(tables, kept[place]), -place))
+    expected = sorted(some_places, key=lambda place: (distances(tables, kept[place]), -place))
     assert list(likest(direction, reversed(rows))) == expected
 
 
@@ -87,7 +97,8 @@ def test_rows_are_filled_and_another_session_has_its_own(connection: sqlite3.Con
     assert [key_of(row.place) for row in rows] == [8, 7, 7, 7]
     kept = [(row.place_at(i), row.part(i, i + 1).sketches) for row in reversed(rows[1:]) for i in range(len(row))]
     assert kept == turns
-    assert count(connection) == len(turns) + 6
+    assert list(places(connection))[: len(turns)] == [place for place, _ in turns]
+    assert len(list(places(connection))) == len(turns) + 6
 
 
 def test_one_batch_may_fill_several_rows(connection: sqlite3.Connection) -> None:
@@ -103,6 +114,14 @@ def test_a_stretch_that_begins_within_a_session_has_the_row_it_begins_in(connect
     keep(connection, [(place_of(4, 1), made(1))])
     (row,) = rows_of(connection, [(place_of(3, 6), place_of(4, 0) - 1)])
     assert [row.place_at(i) for i in range(len(row))] == [place_of(3, number) for number in (1, 5, 9)]
+
+
+def test_a_stretch_has_no_row_that_ends_before_it(connection: sqlite3.Connection) -> None:
+    keep(connection, [(place_of(2, number), made(number)) for number in range(1, 4)])
+    keep(connection, [(place_of(3, number), made(number)) for number in range(1, 3 * ROW_TURNS + 1)])
+    beginnings = (1, 2, ROW_TURNS, ROW_TURNS + 1, 2 * ROW_TURNS, 3 * ROW_TURNS, 3 * ROW_TURNS + 1)
+    found = {first: list(rows_of(connection, [(place_of(3, first), place_of(4, 0) - 1)])) for first in beginnings}
+    assert [len(found[first]) for first in beginnings] == [3, 3, 3, 2, 2, 1, 1]
 
 
 def test_of_very_many_the_newest_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,4 +140,4 @@ def test_a_row_that_damage_has_cut_is_passed_over_and_missed(connection: sqlite3
     )
     rows = list(rows_of(connection, [EVERYTHING]))
     assert list(likest(direction_of(made(1)), rows)) == [place_of(1, 1)]
-    assert count(connection) == 1
+    assert list(places(connection)) == [place_of(1, 1)]

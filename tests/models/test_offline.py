@@ -229,6 +229,15 @@ class TestReading:
         (done,) = read_exchange(messages).done
         assert done.status == "interrupted"
 
+    def test_arguments_that_nobody_can_read_are_none(self) -> None:
+        for arguments in ("{", "[" * 50_000, '{"path":' * 20_000):
+            messages: list[ModelMessage] = [
+                ModelRequest(parts=[UserPromptPart("read app.py")]),
+                ModelResponse(parts=[ToolCallPart("read_file", arguments, "c1")]),
+            ]
+            (done,) = read_exchange(messages).done
+            assert done.arguments == {}
+
     def test_results_are_told_apart_by_call_and_not_by_order(self) -> None:
         messages: list[ModelMessage] = [
             ModelRequest(parts=[UserPromptPart("read a then read b")]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from loom.archive.search.marks import facets_of, is_said, marks_of, one_term, time_facets, tool_marks
@@ -30,6 +31,9 @@ FINDABLE = (
 PART_MARK = "~"
 """Before a term of the column `parts`, where no other column's term has it: FTS5 keeps one list for a term, whatever
 its column, and would read through all turns with a common word for the few that have it inside an identifier."""
+
+MOST_NESTED = 100
+"""Lists and objects within each other, from which on JSON is taken as it is written."""
 
 TURN_BITS = 26
 _SECOND = (1 << TURN_BITS) - 1
@@ -69,15 +73,21 @@ class TurnRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FoundBy:
+    """What one turn is found by."""
+
+    terms: Terms
+    facets: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(FoundBy):
     """What the index keeps of one turn."""
 
     place: int
     at: int
     characters: int
     marks: int
-    terms: Terms
-    facets: frozenset[str]
     sketch: bytes | None
     """What it means, if it is the person's or the model's words (and the calls of the same turn): see
     `meaning.sketch_of`."""
@@ -96,24 +106,34 @@ def turn_of(place: int) -> int:
     return place & _SECOND
 
 
-def entry_of(row: TurnRow, key: int, *, sketched: bool = True) -> Entry | None:
-    """What the index keeps of a turn, None if it has no text; without its meaning, which takes a quarter of the time,
-    unless it is to be `sketched`."""
+def found_by(row: TurnRow) -> FoundBy | None:
+    """What a turn is found by, None if it has no text: a part of the work of `entry_of`."""
+    text = row.text
+    return _found_by(row, text, row.tools) if text else None
+
+
+def entry_of(row: TurnRow, key: int) -> Entry | None:
+    """What the index keeps of a turn, None if it has no text."""
     text = row.text
     if not text:
         return None
-    named = f"{text}\n{row.tool_name}" if row.tool_name else text
     tools = row.tools
+    found = _found_by(row, text, tools)
     marks = marks_of(row.role, row.kind, text)
     return Entry(
         place=place_of(key, row.turn_number),
         at=seconds(row.created_at),
         characters=len(text),
         marks=marks | tool_marks(tools),
-        terms=terms_of(named),
-        facets=facets_of(row.role, tools, text) | time_facets(seconds(row.created_at)),
-        sketch=sketch_of(text) if sketched and is_said(marks) else None,
+        terms=found.terms,
+        facets=found.facets,
+        sketch=sketch_of(text) if is_said(marks) else None,
     )
+
+
+def _found_by(row: TurnRow, text: str, tools: frozenset[str]) -> FoundBy:
+    named = f"{text}\n{row.tool_name}" if row.tool_name else text
+    return FoundBy(terms_of(named), facets_of(row.role, tools, text) | time_facets(seconds(row.created_at)))
 
 
 def text_of(content: str | None, tool_calls: str | None) -> str:
@@ -139,7 +159,7 @@ def _calls_of(tool_calls: str | None) -> list[dict[str, Any]]:
 
 def _calls(tool_calls: str) -> list[dict[str, Any]]:
     try:
-        calls = json.loads(tool_calls)
+        calls = _parsed(tool_calls)
     except ValueError:
         return [{"name": "", "arguments": tool_calls}]
     return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
@@ -149,7 +169,7 @@ def _call_text(call: dict[str, Any]) -> str:
     arguments = call.get("arguments", "")
     if isinstance(arguments, str):
         try:
-            decoded = json.loads(arguments)
+            decoded = _parsed(arguments)
         except ValueError:
             decoded = arguments
         arguments = decoded
@@ -157,6 +177,29 @@ def _call_text(call: dict[str, Any]) -> str:
     if not isinstance(arguments, dict):
         return f"{name} {_plain(arguments)}".strip()
     return "\n".join([name, *(f"{key}: {_plain(value)}" for key, value in arguments.items())])
+
+
+def _parsed(text: str) -> Any:
+    """What a JSON text says. Raises ValueError if it is none, or has so much within each other that Python may not be
+    able to go through it: a model that stumbles writes brackets without an end."""
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("too deep") from error
+    # Not left to whether there is room on the stack just now: what is indexed must be the same each time.
+    if text.count("[") + text.count("{") > MOST_NESTED and _is_deep(value):
+        raise ValueError("too deep")
+    return value
+
+
+def _is_deep(value: object) -> bool:
+    level: list[Any] = [value] if isinstance(value, dict | list) else []
+    for _ in range(MOST_NESTED):
+        inside = (outer.values() if isinstance(outer, dict) else outer for outer in level)
+        level = [inner for inner in chain.from_iterable(inside) if isinstance(inner, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def _plain(value: object) -> str:

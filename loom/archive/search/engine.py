@@ -155,8 +155,12 @@ class SearchEngine:
         try:
             yield connection
         finally:
-            with self._lock:
-                self._idle.append(connection)
+            if connection.in_transaction:
+                # An interruption that came while a cursor was open stops the COMMIT as well.
+                connection.close()
+            else:
+                with self._lock:
+                    self._idle.append(connection)
 
     def _connect(self) -> sqlite3.Connection:
         connection = connect(self._path, readonly=True)

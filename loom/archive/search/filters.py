@@ -10,6 +10,7 @@ from math import ceil
 from loom.archive.search.dates import date_bound
 from loom.archive.search.marks import (
     NO_DAY,
+    SPEAKERS,
     day_facet,
     is_of_tool,
     month_facet,
@@ -42,6 +43,11 @@ class Filter:
     @property
     def is_open(self) -> bool:
         return not self.roles and not self.tools and self.before is None and self.after is None
+
+    @property
+    def is_of_speakers(self) -> bool:
+        """Whether anything that the person or the model said may pass."""
+        return not self.roles or not self.roles.isdisjoint(SPEAKERS)
 
     def passes(self, mark: Mark) -> bool:
         """Whether a turn with this mark may be a hit, as far as a mark says: see `has_tool_of`."""

@@ -8,17 +8,27 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from heapq import merge
 from importlib.resources import files
-from itertools import groupby, islice
+from itertools import groupby, islice, zip_longest
 
 from loom.archive.forgiving import forgiving
 from loom.archive.migrations import statements
 from loom.archive.search import sketches
-from loom.archive.search.document import COLUMNS, FINDABLE, PART_MARK, Entry, TurnRow, entry_of, key_of, place_of
+from loom.archive.search.document import (
+    COLUMNS,
+    FINDABLE,
+    PART_MARK,
+    Entry,
+    FoundBy,
+    TurnRow,
+    entry_of,
+    key_of,
+    place_of,
+)
 from loom.archive.search.marks import ROLES, SAID, role_facet
 from loom.archive.search.words import without_lines
 from loom.archive.transactions import transaction
 
-VERSION = 12
+VERSION = 13
 """Raised whenever words.py, stems.py, marks.py, document.py, meaning.py, vectors.py, sketches.py or the vectors
 themselves give something else: the index is then made anew."""
 
@@ -57,6 +67,10 @@ _HEAD_ROWS = 10
 """Without these rows of its data FTS5 cannot open a table, not even to drop it."""
 _NEXT = f"SELECT {COLUMNS} FROM conversation_turns WHERE id > ? ORDER BY id"  # noqa: S608
 _FINDABLE_IDS = f"SELECT id FROM conversation_turns WHERE id > ? AND id <= ? AND {FINDABLE}"  # noqa: S608
+
+
+Columns = tuple[str, str, str, str]
+"""`words`, `parts`, `names` and `facets` of `search_terms`."""
 
 
 def index_schema() -> str:
@@ -130,6 +144,12 @@ def watermark(connection: sqlite3.Connection) -> int | None:
     return None if row is None or row[0] != VERSION else int(row[1])
 
 
+def is_outdated(connection: sqlite3.Connection) -> bool:
+    """Whether something is left of an index that counts as missing: it has words, and none can be taken out."""
+    left = connection.execute("SELECT 1 FROM sqlite_schema WHERE name GLOB 'search_*'").fetchone() is not None
+    return left and watermark(connection) is None
+
+
 def newest_turn(connection: sqlite3.Connection) -> int:
     """The greatest id of a turn; 0 if there is none."""
     return int(connection.execute("SELECT coalesce(max(id), 0) FROM conversation_turns").fetchone()[0])
@@ -143,16 +163,28 @@ def is_sound(connection: sqlite3.Connection) -> bool:
     try:
         for table in ("search_terms", "search_name_pieces"):
             connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")  # noqa: S608
-        (marked,) = connection.execute("SELECT count(*) FROM search_marks").fetchone()
-        (said,) = connection.execute(f"SELECT count(*) FROM search_marks WHERE marks & {SAID}").fetchone()  # noqa: S608
-        (counted,) = connection.execute("SELECT coalesce(sum(turns), 0) FROM search_sessions").fetchone()
-        roles = " OR ".join(f'"{role_facet(role)}"' for role in ROLES)
-        (held,) = connection.execute(
-            "SELECT count(*) FROM search_terms WHERE search_terms MATCH ?", (f"facets : ({roles})",)
-        ).fetchone()
+        connection.execute("BEGIN")  # one moment for all that is compared, whoever indexes meanwhile
+        try:
+            sound = _agrees(connection)
+        finally:
+            connection.execute("ROLLBACK")
     except sqlite3.DatabaseError:
-        return False
-    return bool(marked == counted == held and said == sketches.count(connection))
+        sound = False
+    # Somebody may just be making it anew.
+    return sound or watermark(connection) is None
+
+
+def _agrees(connection: sqlite3.Connection) -> bool:
+    """Whether each turn in the index is everywhere that it should be, once."""
+    (marked,) = connection.execute("SELECT count(*) FROM search_marks").fetchone()
+    (counted,) = connection.execute("SELECT coalesce(sum(turns), 0) FROM search_sessions").fetchone()
+    roles = " OR ".join(f'"{role_facet(role)}"' for role in ROLES)
+    (held,) = connection.execute(
+        "SELECT count(*) FROM search_terms WHERE search_terms MATCH ?", (f"facets : ({roles})",)
+    ).fetchone()
+    said = connection.execute(f"SELECT place FROM search_marks WHERE marks & {SAID} ORDER BY place")  # noqa: S608
+    pairs = zip_longest((row[0] for row in said), sketches.places(connection))
+    return bool(marked == counted == held) and all(place == sketched for place, sketched in pairs)
 
 
 def index_batch(connection: sqlite3.Connection) -> bool:
@@ -172,7 +204,7 @@ def index_batch(connection: sqlite3.Connection) -> bool:
         if row.id in findable:
             entry = entry_of(row, 0)
             if entry is not None:
-                ready.append(_Ready(row, entry, _columns(entry)))
+                ready.append(_Ready(row, entry, columns_of(entry)))
             # Gives the interpreter to an append that waits for it, which would else get it after 5 ms.
             time.sleep(0)
     with transaction(connection):
@@ -200,7 +232,7 @@ class _Ready:
 
     row: TurnRow
     entry: Entry
-    columns: tuple[str, str, str, str]
+    columns: Columns
 
 
 def _write(connection: sqlite3.Connection, turns: list[_Ready]) -> None:
@@ -241,10 +273,11 @@ def _key(connection: sqlite3.Connection, session_id: str) -> int:
     return int(row[0])
 
 
-def _columns(entry: Entry) -> tuple[str, str, str, str]:
-    terms = entry.terms
+def columns_of(found_by: FoundBy) -> Columns:
+    """What is stored of a turn in `search_terms`, and has to be given again for it to be taken out."""
+    terms = found_by.terms
     parts = (PART_MARK + part for part in terms.parts)
-    return _column(terms.words), _column(parts), _column(terms.names), _column(entry.facets)
+    return _column(terms.words), _column(parts), _column(terms.names), _column(found_by.facets)
 
 
 def _column(terms: Iterable[str]) -> str:
@@ -258,54 +291,3 @@ def _add_name(connection: sqlite3.Connection, name: str) -> None:
     added = connection.execute("INSERT OR IGNORE INTO search_names (name) VALUES (?)", (name,))
     if added.rowcount:
         connection.execute("INSERT INTO search_name_pieces (rowid, name) VALUES (?, ?)", (added.lastrowid, name))
-
-
-def forget(connection: sqlite3.Connection, session_id: str) -> None:
-    """Takes a session out of the index, leaving none of its words in it; called inside the transaction of a purge,
-    before the turns are deleted. Secure deletion of the freed pages is the connection's `secure_delete`."""
-    end = watermark(connection)
-    row = (
-        None
-        if end is None
-        else connection.execute("SELECT key FROM search_sessions WHERE session_id = ?", (session_id,)).fetchone()
-    )
-    if row is None:
-        return
-    key = int(row[0])
-    names: set[str] = set()
-    turns = connection.execute(
-        f"SELECT {COLUMNS} FROM conversation_turns WHERE session_id = ? AND id <= ? AND {FINDABLE}",  # noqa: S608
-        (session_id, end),
-    )
-    for values in turns.fetchall():
-        entry = entry_of(TurnRow(*values), key, sketched=False)
-        if entry is None:
-            continue
-        connection.execute(
-            "INSERT INTO search_terms (search_terms, rowid, words, parts, names, facets)"
-            " VALUES ('delete', ?, ?, ?, ?, ?)",
-            (entry.place, *_columns(entry)),
-        )
-        names.update(without_lines(entry.terms.names))
-    for table in ("search_marks", "search_sketches"):
-        connection.execute(
-            f"DELETE FROM {table} WHERE place BETWEEN ? AND ?",  # noqa: S608
-            (place_of(key, 0), place_of(key + 1, 0) - 1),
-        )
-    connection.execute("DELETE FROM search_sessions WHERE key = ?", (key,))
-    for name in names:
-        _drop_unused_name(connection, name)
-    for table in ("search_terms", "search_name_pieces"):
-        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608
-
-
-def _drop_unused_name(connection: sqlite3.Connection, name: str) -> None:
-    used = connection.execute(
-        "SELECT 1 FROM search_terms WHERE search_terms MATCH ? LIMIT 1", ('names : "' + name.replace('"', '""') + '"',)
-    ).fetchone()
-    row = connection.execute("SELECT id FROM search_names WHERE name = ?", (name,)).fetchone()
-    if used is None and row is not None:
-        connection.execute(
-            "INSERT INTO search_name_pieces (search_name_pieces, rowid, name) VALUES ('delete', ?, ?)", (row[0], name)
-        )
-        connection.execute("DELETE FROM search_names WHERE id = ?", (row[0],))

@@ -180,7 +180,7 @@ def _ranked(
     texts = reader.texts(place for place, _ in ranked[:MOST_REREAD])
     readings = _readings(query, meaning, texts)
     ranked = reread(ranked, readings, marks, cues)
-    if not by_meaning or query.names or query.phrases:
+    if not by_meaning or query.names or query.phrases or not filtered.is_of_speakers:
         return _Ranked(ranked)
     return _with_meant(ranked, query, cues, evidence, postings, filtered, reader)
 
@@ -216,7 +216,11 @@ def _with_meant(
     if not meaning.direction:
         return _Ranked(ranked)
     marks = postings.likest(
-        meaning.direction, MOST_LIKE, is_allowed=lambda place: is_allowed(place, evidence), passes=filtered.passes
+        meaning.direction,
+        MOST_LIKE,
+        is_allowed=lambda place: is_allowed(place, evidence),
+        passes=filtered.passes,
+        check=reader.check,
     )
     reader.check()
     readings = _readings(query, meaning, reader.texts(marks))

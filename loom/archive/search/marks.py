@@ -13,7 +13,7 @@ from functools import lru_cache
 from zlib import crc32
 
 ROLES = ("user", "assistant", "tool", "system")
-_SPEAKERS = ("user", "assistant")
+SPEAKERS = frozenset(("user", "assistant"))
 ROLE_BITS = 3
 ASSISTANT = ROLES.index("assistant")
 TIME = 4
@@ -87,7 +87,7 @@ def marks_of(role: str, kind: str, text: str) -> int:
     marks = ROLES.index(role) if role in ROLES else len(ROLES) - 1
     if kind == "summary":
         marks |= SUMMARY
-    if kind == "text" and role in _SPEAKERS:
+    if kind == "text" and role in SPEAKERS:
         marks |= SAID
     if role == "tool":
         return marks
@@ -158,7 +158,7 @@ def facets_of(role: str, tools: Iterable[str], text: str) -> frozenset[str]:
     facets = {role_facet(role), *map(tool_facet, tools)}
     if role == "user" and _RULE.search(text[:_HEAD]):
         facets.add(RULE_FACET)
-    if role in ("user", "assistant"):
+    if role in SPEAKERS:
         head = text[:200]
         if spoken := _SPOKEN.match(head):
             facets.add(f"said:{spoken[1].lower()}")

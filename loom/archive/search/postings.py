@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import closing
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -218,17 +219,20 @@ class Postings:
         *,
         is_allowed: Callable[[int], bool],
         passes: Callable[[Mark], bool],
+        check: Callable[[], None],
     ) -> dict[int, Mark]:
         """The marks of those turns of the person's and the model's that may be hits and pass the filters, at most so
-        many, that differ least from a direction."""
+        many, that differ least from a direction. `check` is called between: where few pass, all are looked at."""
         tail = self._tail.entries
         waiting = [(place, sketched) for place in sorted(tail, reverse=True) if (sketched := tail[place].sketch)]
-        indexed = rows_of(self._connection, self._scope.stretches) if self._scope.indexed else ()
-        places = filter(is_allowed, likest(direction, chain((row_of([turn]) for turn in waiting), indexed)))
+        # Closed where not all is read: a search that is cut off with a cursor open cannot end its transaction.
+        with closing(rows_of(self._connection, self._scope.stretches if self._scope.indexed else ())) as indexed:
+            places = filter(is_allowed, likest(direction, chain((row_of([turn]) for turn in waiting), indexed)))
         if self._narrow and len(narrowed := self.narrowed(MAX_POSTINGS)) < MAX_POSTINGS:
             places = filter(narrowed.__contains__, places)
         found: dict[int, Mark] = {}
         while len(found) < most and (some := list(islice(places, MARKS_AT_ONCE))):
+            check()
             marks = self.marks(some)
             found.update((place, marks[place]) for place in some if place in marks and passes(marks[place]))
         return dict(islice(found.items(), most))

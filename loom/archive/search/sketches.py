@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import struct
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, starmap
 
@@ -26,13 +26,14 @@ ROWS_AT_ONCE = 64
 FARTHEST = 240
 """What is added up of the rounded bytes of a sketch fits a byte."""
 
-_WHOLE = f"length(sketches) = length(numbers) * {SKETCH_BYTES // 4}"
+_WHOLE = f"length(numbers) % 4 = 0 AND length(sketches) = length(numbers) * {SKETCH_BYTES // 4}"
 """Of a row that no damage has cut."""
 _ROWS = (
     "SELECT place, numbers, sketches FROM search_sketches"  # noqa: S608
-    f" WHERE place BETWEEN ? AND ? AND {_WHOLE} ORDER BY place DESC"
+    " WHERE place BETWEEN (SELECT coalesce(max(place), :first) FROM search_sketches"
+    f" WHERE place BETWEEN :begins AND :first) AND :last AND {_WHOLE} ORDER BY place DESC"
 )
-_COUNT = f"SELECT coalesce(sum(length(numbers)), 0) / 4 FROM search_sketches WHERE {_WHOLE}"  # noqa: S608
+_PLACES = f"SELECT place, numbers FROM search_sketches WHERE {_WHOLE} ORDER BY place"  # noqa: S608
 _WRITE = "INSERT OR REPLACE INTO search_sketches VALUES (?, ?, ?)"
 
 
@@ -78,17 +79,17 @@ def keep(connection: sqlite3.Connection, turns: Sequence[tuple[int, bytes]]) -> 
         connection.execute(_WRITE, (part.place, part.numbers, part.sketches))
 
 
-def rows_of(connection: sqlite3.Connection, stretches: Iterable[Stretch]) -> Iterator[Row]:
-    """The rows with the turns of the stretches, the newest first, and with some that stand before a stretch."""
+def rows_of(connection: sqlite3.Connection, stretches: Iterable[Stretch]) -> Generator[Row]:
+    """The rows with the turns of the stretches, the newest first; the row in which one begins is whole."""
     for first, last in stretches:
         begins, _ = _session(first)
-        yield from starmap(Row, connection.execute(_ROWS, (begins, last)))
+        yield from starmap(Row, connection.execute(_ROWS, {"begins": begins, "first": first, "last": last}))
 
 
-def count(connection: sqlite3.Connection) -> int:
-    """How many turns there are sketches of."""
-    (turns,) = connection.execute(_COUNT).fetchone()
-    return int(turns)
+def places(connection: sqlite3.Connection) -> Iterator[int]:
+    """The places of all turns that there are sketches of, in the order in which these are kept."""
+    for place, numbers in connection.execute(_PLACES):
+        yield from (place_of(key_of(place), number) for (number,) in struct.iter_unpack("<I", numbers))
 
 
 def likest(direction: Sequence[float], rows: Iterable[Row]) -> Iterator[int]:

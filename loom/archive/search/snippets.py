@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import accumulate
+from unicodedata import combining, is_normalized
 
 from loom.archive.search.query import Query
 from loom.archive.search.stems import stem
@@ -19,6 +21,8 @@ _LITERAL = 4
 """What a literal match says in the choice of a stretch, against a word."""
 _MAX_MATCHES = 200
 """Matches of one kind that are looked at in one turn."""
+_JOINING = frozenset(map(chr, (*range(0x1160, 0x1200), 0xFF9E, 0xFF9F)))
+"""Vowels and final consonants of Korean syllables written in parts, and the voicing marks of half-width Japanese."""
 
 Span = tuple[int, int]
 
@@ -65,17 +69,42 @@ class _Folded:
 
     def __init__(self, text: str) -> None:
         self.text = fold(text)
-        self._origins: list[int] | None = None
-        if len(self.text) != len(text):
-            pieces = [fold(character) for character in text]
-            self.text = "".join(pieces)
-            self._origins = [i for i, piece in enumerate(pieces) for _ in piece]
+        self._origins: list[Span] | None = None
+        if not _is_aligned(text, self.text):
+            written = _characters(text)
+            folded = {character: fold(character) for character in set(written)}
+            ends = accumulate(map(len, written))
+            self.text = "".join(folded[character] for character in written)
+            self._origins = [
+                (end - len(character), end)
+                for character, end in zip(written, ends, strict=True)
+                for _ in folded[character]
+            ]
 
     def span(self, begin: int, end: int) -> Span:
         """The original's offsets of a stretch of the folded text that is not empty."""
         if self._origins is None:
             return begin, end
-        return self._origins[begin], self._origins[end - 1] + 1
+        return self._origins[begin][0], self._origins[end - 1][1]
+
+
+def _is_aligned(text: str, folded: str) -> bool:
+    """Whether folding left each character in its place; nearly always so, and soon told."""
+    if text.isascii():
+        return True
+    # Where nothing can get shorter, what has the same length has nothing that got longer.
+    return len(text) == len(folded) and is_normalized("NFKC", text) and not any(map(combining, text))
+
+
+def _characters(text: str) -> list[str]:
+    """The text's characters, each with what is written behind it to be one with it."""
+    characters: list[str] = []
+    for point in text:
+        if characters and (combining(point) or point in _JOINING):
+            characters[-1] += point
+        else:
+            characters.append(point)
+    return characters
 
 
 def _literal_spans(folded: _Folded, query: Query) -> list[Span]:

@@ -19,6 +19,8 @@ LONG_WORD = 12
 `Datenbankverbindung`) and when it is mistyped, as an identifier is."""
 CHUNK = 32_768
 """Characters looked at in one go: one call of a regular expression keeps every other thread waiting."""
+OVERLAP = 2 * MAX_NAME
+"""Characters; accents are characters of their own at times."""
 
 CJK = "\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
 _CJK_RUN = re.compile(f"[{CJK}]+")
@@ -149,13 +151,13 @@ def terms_of(text: str) -> Terms:
 
 
 def chunks(text: str) -> Iterator[str]:
-    """The text in pieces of about `CHUNK` characters, cut at white space where there is any."""
+    """The text in pieces of at most `CHUNK` characters, cut at white space. Where there is none the next one begins
+    `OVERLAP` before the cut: what has it in its middle (a long line of JSON, Japanese) is whole in one of the two."""
     start = 0
     while len(text) - start > CHUNK:
         end = start + CHUNK
         gap = max(text.rfind(" ", start + CHUNK // 2, end), text.rfind("\n", start + CHUNK // 2, end))
-        end = gap + 1 if gap > 0 else end
-        yield text[start:end]
-        start = end
+        yield text[start : gap + 1 if gap > 0 else end]
+        start = gap + 1 if gap > 0 else end - OVERLAP
     if start < len(text):
         yield text[start:]
