@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypedDict
 
+from loom.archive.errors import ArchiveDamaged
 from loom.archive.leases import Holder
 from loom.archive.records import Role, SearchHit, SearchPage, Session, Turn
 
@@ -75,6 +76,15 @@ class SearchReader(Protocol):
 
     async def get_turns_around(self, session_id: str, turn_number: int) -> list[Turn]:
         """The turn with one on either side, ascending: of what was said, what was said before and after it."""
+
+
+async def turns_near(reader: SearchReader, hit: SearchHit) -> list[Turn]:
+    """The turn of a hit with its neighbours; alone where one of those is damaged."""
+    number = hit.turn_number
+    try:
+        return await reader.get_turns_around(hit.session_id, number)
+    except ArchiveDamaged:
+        return await reader.get_range(hit.session_id, number, number)
 
 
 async def still_there(reader: SearchReader, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:

@@ -10,6 +10,13 @@ from loom.tui.filter_completion import Asked
 from loom.tui.widgets.facet_bar import Facets, Scope
 
 
+def counted(page: SearchPage, most: int) -> str:
+    """How many hits, of which no more than `most` were asked for, among how many turns, in what time."""
+    count = len(page.hits)
+    found = f"{count}{'+' if count >= most else ''} hit{'' if count == 1 else 's'}"
+    return f"{found} · {plural(page.searched_turns, 'turn')} · {page.elapsed_ms:.0f} ms"
+
+
 def outcome(query: str, asked: Asked, facets: Facets, page: SearchPage, near: Sequence[str], *, can_widen: bool) -> str:
     """Nothing when all is well; else what was not searched or not understood, what was searched in vain, words that are
     spelt `near`ly like it, and how to search wider. Safe to draw."""

@@ -16,18 +16,17 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from loom.archive.errors import ArchiveDamaged
 from loom.archive.records import SearchHit, SearchPage, Turn
 from loom.errors import LoomError
 from loom.text import plural, show_line
 from loom.tui.age import utc_now
 from loom.tui.choices import ArchiveResult, AttachTurn, ForkAt, JumpTo
 from loom.tui.filter_completion import FILTERS, Choice, Typed, asked_by, choices_for
-from loom.tui.readers import SearchReader, Within, still_there
+from loom.tui.readers import SearchReader, Within, still_there, turns_near
 from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.help import HelpScreen, group_of_bindings
 from loom.tui.screens.turn_view import TurnViewScreen
-from loom.tui.search_words import outcome
+from loom.tui.search_words import counted, outcome
 from loom.tui.turn_text import turn_text
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.facet_bar import Facet, FacetBar, FacetName, Facets, Scope, next_facet
@@ -250,11 +249,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         hits = self.query_one(HitList)
         hits.mark_related = mark_related
         hits.set_items(rows)
-        right = ""
-        if page is not None:
-            count = len(page.hits)
-            found = f"{count}{'+' if count >= MOST_HITS else ''} hit{'' if count == 1 else 's'}"
-            right = f"{found} · {plural(page.searched_turns, 'turn')} · {page.elapsed_ms:.0f} ms"
+        right = counted(page, MOST_HITS) if page is not None else ""
         self.query_one(TitleLine).show(Content.styled("Archive", "bold"), Content.styled(right, "$foreground-muted"))
 
     def _say(self, text: str, *, error: bool = False) -> None:
@@ -287,20 +282,12 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
             preview.show(None)
             return
         try:
-            turns = await self._near(hit)
+            turns = await turns_near(self._reader, hit)
         except LoomError as error:
             preview.show(None)
             self._say(str(error), error=True)
             return
         preview.show(preview_page(turns, hit))
-
-    async def _near(self, hit: SearchHit) -> list[Turn]:
-        """The turn with its neighbours; alone where one of those is damaged."""
-        number = hit.turn_number
-        try:
-            return await self._reader.get_turns_around(hit.session_id, number)
-        except ArchiveDamaged:
-            return await self._reader.get_range(hit.session_id, number, number)
 
     async def _turn(self, hit: SearchHit) -> Turn | None:
         """The turn of a hit; None, and said why, when it cannot be read."""
