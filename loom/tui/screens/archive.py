@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from loom.archive.records import SearchHit, SearchPage, Turn
 from loom.errors import LoomError
@@ -33,6 +33,7 @@ from loom.tui.widgets.facet_bar import Facet, FacetBar, FacetName, Facets, Scope
 from loom.tui.widgets.hit_list import HitList, grouped
 from loom.tui.widgets.hit_preview import HitPreview, preview_page
 from loom.tui.widgets.key_bar import KeyBar
+from loom.tui.widgets.list_note import ListNote
 from loom.tui.widgets.query_box import QueryBox
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.title_line import TitleLine
@@ -56,8 +57,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
     DEFAULT_CSS = """
     ArchiveScreen {
         & #query { margin: 0 1; }
-        & #said { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
-        & #said.-error { color: $text-error; }
+        & #said { max-height: 3; padding: 0 1; }
         & #found { layout: vertical; height: 1fr; }
         & HitList { height: 1fr; border-top: solid $border-blurred; }
         & HitPreview { height: 1fr; border-top: solid $border-blurred; }
@@ -135,7 +135,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         )
         yield popup
         yield FacetBar(self._facets)
-        yield Static(id="said", markup=False)
+        yield ListNote(id="said")
         with Container(id="found"):
             yield HitList(clock=self._clock)
             yield HitPreview()
@@ -253,10 +253,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         self.query_one(TitleLine).show(Content.styled("Archive", "bold"), Content.styled(right, "$foreground-muted"))
 
     def _say(self, text: str, *, error: bool = False) -> None:
-        said = self.query_one("#said", Static)
-        said.update(Content(show_line(text, 500)))
-        said.display = bool(text)
-        said.set_class(error, "-error")
+        self.query_one(ListNote).say(text, error=error)
 
     # --- the turn under the cursor ----------------------------------------------------------------
 
