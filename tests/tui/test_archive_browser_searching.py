@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -16,6 +17,22 @@ from loom.tui.widgets.facet_bar import Scope
 from loom.tui.widgets.hit_list import HitList
 from tests.support.browsing import HERE, Fixed, alone, id_of, until
 from tests.tui.archive_browser import browser, found, said
+
+
+@dataclass
+class Held(Fixed):
+    """The archive, whose searches (for `only`, if that is given) are out until they may go on."""
+
+    only: str | None = None
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    """One of them is out."""
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def search(self, query: str, **options: Any) -> SearchPage:
+        if self.only in (None, query):
+            self.asked.set()
+            await self.go_on.wait()
+        return await super().search(query, **options)
 
 
 async def test_a_search_that_ends_while_the_screen_goes_does_no_harm(
@@ -37,53 +54,33 @@ async def test_a_search_that_ends_while_the_screen_goes_does_no_harm(
         await asked.wait()
 
 
-async def test_a_later_search_replaces_a_slower_earlier_one(shelf: Fixed, monkeypatch: pytest.MonkeyPatch) -> None:
-    first_is_out, go_on = asyncio.Event(), asyncio.Event()
-    real = shelf.search
-
-    async def search(query: str, **options: Any) -> SearchPage:
-        if query == "build":
-            first_is_out.set()
-            await go_on.wait()
-        return await real(query, **options)
-
-    monkeypatch.setattr(shelf, "search", search)
-    screen = browser(shelf, scope=Scope.WORKSPACE, query="build")
+async def test_a_later_search_replaces_a_slower_earlier_one(shelf: Fixed) -> None:
+    held = Held(shelf.store, shelf.made, "build")
+    screen = browser(held, scope=Scope.WORKSPACE, query="build")
     async with alone(screen).run_test() as pilot:
-        await first_is_out.wait()
+        await held.asked.wait()
         # The keyboard is free while the first one is still out.
         await pilot.press("ctrl+u", *"refreshToken")
         await until(pilot, lambda: found(screen)[:2] == ["a1b2", "T4"])
-        go_on.set()
+        held.go_on.set()
         await pilot.pause()
         assert "k3f9" not in found(screen)
 
 
-async def test_enter_means_the_first_hit_of_what_stands_in_the_box(
-    shelf: Fixed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked, go_on = asyncio.Event(), asyncio.Event()
-    real = shelf.search
-
-    async def search(query: str, **options: Any) -> SearchPage:
-        if query == "timeout build":
-            asked.set()
-            await go_on.wait()
-        return await real(query, **options)
-
-    monkeypatch.setattr(shelf, "search", search)
-    screen = browser(shelf, scope=Scope.WORKSPACE, query="timeout")
+async def test_enter_means_the_first_hit_of_what_stands_in_the_box(shelf: Fixed) -> None:
+    held = Held(shelf.store, shelf.made, "timeout build")
+    screen = browser(held, scope=Scope.WORKSPACE, query="timeout")
     app = alone(screen)
     async with app.run_test() as pilot:
         await until(pilot, lambda: found(screen))
         await pilot.press(*" build")
-        await asked.wait()
+        await held.asked.wait()
         await pilot.press("enter")
         await pilot.pause()
         assert not app.left, "the list is still that of the query before"
-        go_on.set()
+        held.go_on.set()
         await until(pilot, lambda: app.left)
-        best = (await real("timeout build", workspace=HERE)).hits[0]
+        best = (await shelf.search("timeout build", workspace=HERE)).hits[0]
     assert app.result == JumpTo(best.session_id, best.turn_number)
 
 
@@ -100,68 +97,41 @@ async def test_a_burst_of_keys_goes_where_it_was_meant_to(shelf: Fixed) -> None:
 
 
 @pytest.mark.parametrize(("key", "kind"), [("a", AttachTurn), ("f", ForkAt), ("enter", JumpTo)])
-async def test_keys_pressed_while_it_searches_are_meant_for_the_first_hit(
-    shelf: Fixed, monkeypatch: pytest.MonkeyPatch, key: str, kind: type
-) -> None:
-    asked, go_on = asyncio.Event(), asyncio.Event()
-    real = shelf.search
-
-    async def search(query: str, **options: Any) -> SearchPage:
-        asked.set()
-        await go_on.wait()
-        return await real(query, **options)
-
-    monkeypatch.setattr(shelf, "search", search)
-    screen = browser(shelf, query="refreshToken")
+async def test_keys_pressed_while_it_searches_are_meant_for_the_first_hit(shelf: Fixed, key: str, kind: type) -> None:
+    held = Held(shelf.store, shelf.made)
+    screen = browser(held, query="refreshToken")
     app = alone(screen)
     async with app.run_test() as pilot:
-        await asked.wait()
+        await held.asked.wait()
         await pilot.press("down", key)
         assert not app.left and screen.query_one("#query", Input).value == "refreshToken"
-        go_on.set()
+        held.go_on.set()
         await until(pilot, lambda: app.left)
     assert app.result == kind(id_of(shelf, "a1b2"), 4)
 
 
-async def test_down_to_hits_that_never_come_leads_back_to_the_query(
-    shelf: Fixed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked, go_on = asyncio.Event(), asyncio.Event()
-    real = shelf.search
-
-    async def search(query: str, **options: Any) -> SearchPage:
-        asked.set()
-        await go_on.wait()
-        return await real(query, **options)
-
-    monkeypatch.setattr(shelf, "search", search)
-    screen = browser(shelf, query="zebra crossing")
+async def test_down_to_hits_that_never_come_leads_back_to_the_query(shelf: Fixed) -> None:
+    held = Held(shelf.store, shelf.made)
+    screen = browser(held, query="zebra crossing")
     app = alone(screen)
     async with app.run_test() as pilot:
-        await asked.wait()
+        await held.asked.wait()
         await pilot.press("down", "a", "e", "y", "f", "v", "enter")
-        go_on.set()
+        held.go_on.set()
         await until(pilot, lambda: "Nothing found" in said(screen) and isinstance(screen.focused, Input))
         await pilot.press("down", "s")
         assert screen.query_one("#query", Input).value == "zebra crossings"
         assert not app.left and not app.messages
 
 
-async def test_typing_after_enter_takes_the_jump_back(shelf: Fixed, monkeypatch: pytest.MonkeyPatch) -> None:
-    go_on = asyncio.Event()
-    real = shelf.search
-
-    async def search(query: str, **options: Any) -> SearchPage:
-        await go_on.wait()
-        return await real(query, **options)
-
-    monkeypatch.setattr(shelf, "search", search)
-    screen = browser(shelf, query="timeou")
+async def test_typing_after_enter_takes_the_jump_back(shelf: Fixed) -> None:
+    held = Held(shelf.store, shelf.made)
+    screen = browser(held, query="timeou")
     app = alone(screen)
     async with app.run_test() as pilot:
         await until(pilot, lambda: screen.query("#query"))
         await pilot.press("enter", "t")
-        go_on.set()
+        held.go_on.set()
         await until(pilot, lambda: found(screen))
         await pilot.pause()
         assert not app.left
@@ -182,23 +152,15 @@ class Lingers(Static):
 
 
 async def test_a_search_that_ends_while_the_browser_closes_ends_nothing_else(shelf: Fixed) -> None:
-    asked, go_on = asyncio.Event(), asyncio.Event()
-
-    class Slow(Fixed):
-        async def search(self, *args: Any, **options: Any) -> SearchPage:
-            asked.set()
-            await go_on.wait()
-            return await super().search(*args, **options)
-
-    slow = Slow(shelf.store, shelf.made)
-    screen = browser(slow, query="refreshToken")
+    held = Held(shelf.store, shelf.made)
+    screen = browser(held, query="refreshToken")
     app = alone(screen)
     async with app.run_test() as pilot:
-        await asked.wait()
+        await held.asked.wait()
         (search,) = [worker for worker in app.workers if worker.group == "search"]
 
         async def finish() -> None:
-            go_on.set()
+            held.go_on.set()
             while not search.is_finished:
                 await asyncio.sleep(0)
 
