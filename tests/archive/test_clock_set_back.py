@@ -37,6 +37,8 @@ def _keeper(archive: Path, clock: Path, *, is_watched: bool) -> Keeper:
         FAKETIME_TIMESTAMP_FILE=str(clock),
         FAKETIME_NO_CACHE="1" if is_watched else "0",
         FAKETIME_DONT_FAKE_MONOTONIC="1",
+        # With it threads that wait for their turn spin.
+        FAKETIME_FORCE_MONOTONIC_FIX="0",
     )
 
 
