@@ -1,8 +1,9 @@
-"""What all tests share: where the snapshot pictures lie, and that no example is timed."""
+"""What all tests share: where the snapshot pictures lie, that no example is timed, and how started programs start."""
 
 from __future__ import annotations
 
 import gc
+import os
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,9 @@ from loom.cli.cowork import GARBAGE_AFTER
 # Machines are shared: how long an example takes says nothing about what it shows.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+# Each program that a test starts would compile all of loom again: half a second every time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 PICTURES = Path(__file__).parent.parent / "snapshots"
 

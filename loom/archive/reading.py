@@ -7,7 +7,9 @@ import sqlite3
 
 from loom.archive.records import ExchangeSize, Turn
 from loom.archive.rows import TURN_COLUMNS, exchange_size_from_row, turn_from_row
-from loom.archive.search.said import MAX_BETWEEN
+
+MAX_BETWEEN = 1_000
+"""Turns from a question to its answer, at most; for the search too, which is not loaded to read turns."""
 
 _TURNS = f"SELECT {TURN_COLUMNS} FROM conversation_turns WHERE session_id = ?"  # noqa: S608 - constant names
 

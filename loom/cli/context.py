@@ -59,7 +59,9 @@ async def _lines(parsed: argparse.Namespace) -> Iterable[str]:
             seen = await past.seen(find_request(parsed.at, lines))
             return [_json(_seen_document(seen))] if parsed.json else list(_request(seen, width, full=parsed.full))
         if parsed.diff is not None:
-            before, after = [await past.seen(find_request(place, lines)) for place in parsed.diff]
+            # Both are found before one is put together, which takes a second.
+            wanted = [find_request(place, lines) for place in parsed.diff]
+            before, after = [await past.seen(request) for request in wanted]
             found = compare(before, after)
             return [_json(_diff_document(found))] if parsed.json else list(_diff(found, width))
         if parsed.json:

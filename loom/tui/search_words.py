@@ -10,8 +10,8 @@ from loom.tui.filter_completion import Asked
 from loom.tui.widgets.facet_bar import Facets, Scope
 
 
-def measures(page: SearchPage, most: int) -> str:
-    """How much was found, of at `most` so many, in how much, and how fast: `7 hits · 3,004 turns · 23 ms`."""
+def counted(page: SearchPage, most: int) -> str:
+    """How many hits, of at most `most`, among how many turns, in what time: `7 hits · 3,004 turns · 23 ms`."""
     count = len(page.hits)
     found = f"{count}{'+' if count >= most else ''} hit{'' if count == 1 else 's'}"
     return f"{found} · {plural(page.searched_turns, 'turn')} · {page.elapsed_ms:.0f} ms"

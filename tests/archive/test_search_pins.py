@@ -13,7 +13,7 @@ from loom.archive.records import TurnKind
 from loom.archive.search.index import is_sound
 from loom.state.model import Pin
 from loom.state.pins import pin_meta, unpin_meta
-from tests.archive.test_search import found, index_all, tell
+from tests.archive.searching import found, index_all, tell
 
 
 async def note(store: ConversationStore, session: str, words: str, meta: str | None) -> int:

@@ -10,6 +10,9 @@ import pytest
 
 from tests.cli.test_main import loom
 
+WILD = "\x1b]0;owned\x07\x1b[2J rtl \u202e"
+"""Would give a terminal another title, empty it, and turn what follows around."""
+
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -17,7 +20,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("context") / "home"
     work = home.parent / "work"
     work.mkdir()
-    (work / "notes.txt").write_text("the words in the file\n")
+    (work / "notes.txt").write_text(f"the words in the file, {WILD}\n")
     for at, prompt in enumerate(("read notes.txt", "list the files; never touch notes.txt")):
         again = ("--resume", "0") if at else ()
         done = loom("cowork", "-w", str(work), "-m", "offline", "-p", prompt, *again, home=home)
@@ -39,6 +42,7 @@ def test_alone_it_shows_course_segments_and_requests(home: Path) -> None:
 def test_a_request_is_shown_part_by_part_and_vouched_for(home: Path) -> None:
     done = context(home, "--at", "2")
     assert "as it was sent" in done.stdout and "read_file" in done.stdout
+    assert "\x1b" not in done.stdout and "\u202e" not in done.stdout
     assert "conversation_recall (search" not in done.stdout
 
 
@@ -48,7 +52,9 @@ def test_in_full_every_word_is_there(home: Path) -> None:
         "request 1 " in done.stdout and "conversation_recall (search" in done.stdout and "<loom-state>" in done.stdout
     )
     assert "the words in the file" not in done.stdout
-    assert "the words in the file" in context(home, "--at", "2", "--full").stdout
+    answered = context(home, "--at", "2", "--full").stdout
+    assert "the words in the file" in answered
+    assert "\x1b" not in answered and "\u202e" not in answered
 
 
 def test_two_requests_are_compared(home: Path) -> None:
@@ -87,13 +93,3 @@ def test_what_cannot_be_shown_is_one_line_and_exit_code_2(home: Path, arguments:
 def test_without_an_archive_it_says_so(tmp_path: Path) -> None:
     done = loom("context", "0", home=tmp_path)
     assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1
-
-
-def test_nothing_in_it_moves_a_terminal(home: Path) -> None:
-    work = home.parent / "work"
-    (work / "wild.txt").write_text("\x1b]0;owned\x07\x1b[2J rtl \u202e")
-    done = loom("cowork", "-w", str(work), "-m", "offline", "-p", "read wild.txt", home=home)
-    assert done.returncode == 0, done
-    assert "\x1b" not in context(home, "--at", "2", "--full").stdout
-    assert "\x1b" not in context(home, "--at", "2").stdout
-    (work / "wild.txt").unlink()

@@ -45,24 +45,45 @@ COPIED = f"{RECOVERING}*/copy.db"
 """What a recovery reads: there once it has begun to copy, which is after its folder was made."""
 
 
+TRIES = 50
+"""How often a command may have come to its end before anybody saw its copy, which is there for milliseconds."""
+
+
 def _end_while_it_reads(archive: Path, place: Path, how: signal.Signals, *command: str, copies: str = READING) -> int:
     """Run a command, end it when its copy is in that place; its exit code."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "loom", *command],
-        env={**os.environ, "LOOM_HOME": str(archive.parent)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=hear_signals,  # noqa: PLW1509 - a few calls, no lock
-    ) as child:
-        while not list(place.glob(f"{copies}*")):
-            assert child.poll() is None
-        child.send_signal(signal.SIGSTOP)
-        os.waitpid(child.pid, os.WUNTRACED)
-        assert list(place.glob(f"{copies}*"))
-        child.send_signal(how)
+    for _ in range(TRIES):
+        with subprocess.Popen(
+            [sys.executable, "-m", "loom", *command],
+            env={**os.environ, "LOOM_HOME": str(archive.parent)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=hear_signals,  # noqa: PLW1509 - a few calls, no lock
+        ) as child:
+            caught = _stop_where_it_has(child, place, f"{copies}*")
+            if caught:
+                child.send_signal(how)
+                child.send_signal(signal.SIGCONT)
+            child.communicate()
+        if caught:
+            return child.returncode
+        for recovered in place.glob("*recovered.db"):
+            recovered.unlink()
+    raise AssertionError(f"{command} was never seen with its copy")
+
+
+def _stop_where_it_has(child: subprocess.Popen[bytes], place: Path, copies: str) -> bool:
+    """Stop it when it has such a file; False when it went on before that could be done."""
+    while not list(place.glob(copies)):
+        if child.poll() is not None:
+            return False
+    child.send_signal(signal.SIGSTOP)
+    _, status = os.waitpid(child.pid, os.WUNTRACED)
+    if not os.WIFSTOPPED(status):
+        return False
+    if not list(place.glob(copies)):
         child.send_signal(signal.SIGCONT)
-        child.communicate()
-        return child.returncode
+        return False
+    return True
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])

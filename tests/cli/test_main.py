@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from loom import __version__
+from loom.archive import ConversationStore
 from loom.cli.main import build_parser
 
 
@@ -92,6 +93,20 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
         "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+async def test_what_searches_nothing_loads_no_search(tmp_path: Path) -> None:
+    store = await ConversationStore.open(tmp_path / "archive.db")
+    await store.append_turn(await store.create_session(tmp_path, "offline", ""), "user", "hello")
+    await store.close()
+    code = (
+        "import sys, loom.cli\n"
+        "for command in ['sessions'], ['export', '0']: assert loom.cli.main(command) == 0\n"
+        "heavy = {'loom.archive.search', 'pydantic_ai', 'textual', 'tiktoken'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    environment = {**os.environ, "LOOM_HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
 
 
 def test_a_project_nobody_trusted_is_named_and_not_read(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from loom.context.budget import WindowTooSmall
 from loom.context.fitting import LEAST_CAP_TOKENS, level_for
 from loom.context.trimming import MOST_TIGHT_CHARS, TIGHT_CHARS, tightened
 from loom.context.window import Assembly, Window
-from tests.context.test_window import a_window, counted, text_of
+from tests.context.windows import a_window, counted, text_of
 from tests.support.window_rows import Rows, words
 
 LINES = "a line of the file\n" * 2_000

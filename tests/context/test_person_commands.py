@@ -10,7 +10,7 @@ from loom.context.person_commands import output_row
 from loom.context.replay import replay
 from loom.context.seen import Standing
 from tests.context.test_replay import in_it, manifest
-from tests.context.test_window import a_window
+from tests.context.windows import a_window
 from tests.support.window_rows import Rows, words
 
 

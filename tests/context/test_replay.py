@@ -14,7 +14,8 @@ from loom.context.manifests import manifest_of
 from loom.context.repair import repair
 from loom.context.replay import replay
 from loom.context.seen import Standing, counting_words
-from tests.context.test_window import a_window, happenings, play
+from tests.context.happenings import happenings, play
+from tests.context.windows import a_window
 from tests.support.window_rows import Rows, words
 
 

@@ -8,19 +8,13 @@ from dataclasses import dataclass, replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic_ai.messages import (
-    ModelResponse,
-    TextPart,
-    ThinkingPart,
-    ToolCallPart,
-    ToolReturnPart,
-)
+from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart, ToolReturnPart
 
 from loom.archive.records import NewTurn, Turn, TurnKind
 from loom.context.edges import Beginning, before_move, brought_back_meta, cleared_meta, compaction_meta, restored_meta
 from loom.context.pins import Pinned
 from loom.context.window import Assembly, Window
-from tests.context.test_window import a_window, counted, dumped, text_of
+from tests.context.windows import a_window, counted, dumped, text_of
 from tests.support.window_rows import Rows, words
 
 FLOOR = 200

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 
@@ -29,13 +28,6 @@ from loom.models.choosing import choose_model
 from tests.cowork.conftest import Start
 from tests.support.listening import Listening
 from tests.support.provider import Gate, Reply, ScriptedProvider, Text
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        yield server
 
 
 async def other_loom(bench: Workbench) -> ConversationStore:

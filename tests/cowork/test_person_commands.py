@@ -6,7 +6,6 @@ import asyncio
 import json
 import shlex
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,24 +30,12 @@ from loom.cowork.recorder import Recorder
 from loom.cowork.session import CoworkSession
 from loom.cowork.workbench import Workbench
 from loom.models.choice import ModelChoice
-from loom.models.choosing import choose_model
 from loom.tools.paths import Workspace as ToolsWorkspace
 from loom.tools.shell import Shell
-from tests.cowork.conftest import Start, Talk
+from tests.cowork.conftest import Start, Talk, chat
 from tests.cowork.test_saving import BIG, fill_disk, free_disk
 from tests.support.listening import Listening
 from tests.support.provider import Gate, Reply, ScriptedProvider, Text
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
-    with ScriptedProvider() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        yield server
-
-
-def chat() -> ModelChoice:
-    return choose_model("openai-chat:test", Settings())
 
 
 async def run(talk: Talk, command: str) -> Turn:

@@ -11,13 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loom.archive.records import TurnKind
-from loom.config import Settings
 from loom.cowork.events import Notice, TitleChanged
 from loom.cowork.titling import TITLE_CHARS, cleaned
 from loom.cowork.workbench import Workbench
-from loom.models.choice import ModelChoice
-from loom.models.choosing import choose_model
-from tests.cowork.conftest import Start, Talk
+from tests.cowork.conftest import Start, Talk, chat
 from tests.support.provider import Failure, Gate, Reply, Request, ScriptedProvider, Text, server_error
 
 
@@ -41,10 +38,6 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Iterator[Both]:
     with ScriptedProvider(script) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         yield script
-
-
-def chat() -> ModelChoice:
-    return choose_model("openai-chat:test", Settings())
 
 
 def titled(bench: Workbench) -> Workbench:

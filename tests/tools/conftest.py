@@ -1,16 +1,19 @@
-"""A folder to work in, with something beside it that must stay out of reach."""
+"""A folder to work in, with something beside it that must stay out of reach; and a talk to recall from."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from loom.archive import ConversationStore
 from loom.config import Settings
 from loom.tools.paths import Workspace
 from loom.tools.toolbox import Toolbox, build_toolbox
 from tests.support.checkout import make_checkout
 from tests.tools.nothing_said import KEPT, NothingSaid
+from tests.tools.talk import Talk
 
 
 @pytest.fixture
@@ -64,3 +67,13 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def git_tools(checkout: Path) -> Toolbox:
     """All tools over the checkout."""
     return build_toolbox(checkout, Settings(shell_timeout=60), NothingSaid(), len, **KEPT)
+
+
+@pytest.fixture
+async def talk(tmp_path: Path, root: Path) -> AsyncIterator[Talk]:
+    """A session in which nothing was said yet."""
+    store = await ConversationStore.open(tmp_path / "archive" / "archive.db")
+    talk = Talk(store, root)
+    await talk.begin()
+    yield talk
+    await store.close()

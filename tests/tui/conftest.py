@@ -1,24 +1,31 @@
-"""A chat screen on a conversation whose events the test writes, with a clock that only the test moves."""
+"""A chat screen on a conversation whose events the test writes, with a clock that only the test moves; and an archive
+to browse."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.app import App
+from textual.pilot import Pilot
 
 from loom.archive.records import Session, Turn
+from loom.cowork.events import ApprovalAsked
 from loom.locations import Locations
+from loom.tools.outcome import Preview
 from loom.tui.look import LoomLook
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.chat_commands import GoTo
 from loom.tui.widgets.composer import Composer
+from tests.support.browsing import Fixed, fill
 from tests.support.checkout import make_checkout
 from tests.support.clock import Clock
 from tests.support.scripted_chat import ScriptedChat
+from tests.support.turns import session_record, turn
 from tests.support.zone import reading_in
 
 
@@ -49,6 +56,22 @@ class ChatApp(LoomLook):
         self.went.append(event)
 
 
+ASKED = ApprovalAsked("c1", "shell_execute", Preview("Run a command", "make", "command", "exactly this", "k"))
+"""The model wants to run `make`."""
+
+
+async def settled(pilot: Pilot[Any], app: ChatApp) -> None:
+    """Wait until every event has been drawn."""
+    await app.chat.drawn()
+    await pilot.pause()
+
+
+@pytest.fixture
+def app() -> ChatApp:
+    """The chat screen on a session in which one message was said."""
+    return ChatApp(turns=[turn(1, "user", "Hello")], session=session_record())
+
+
 @pytest.fixture(autouse=True)
 def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Pictures and cell widths do not depend on the terminal that the tests run in, nor times on where it stands."""
@@ -68,3 +91,11 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.fixture
 def locations(tmp_path: Path) -> Locations:
     return Locations(home=tmp_path / "home", config=tmp_path / "config.toml")
+
+
+@pytest.fixture
+async def shelf(tmp_path: Path) -> AsyncIterator[Fixed]:
+    """An archive of three sessions in two workspaces."""
+    fixed = await fill(tmp_path / "archive.db")
+    yield fixed
+    await fixed.store.close()

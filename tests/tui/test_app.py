@@ -64,9 +64,7 @@ async def test_the_welcome_follows_a_change_of_the_model(
 async def test_a_first_start_goes_straight_to_a_new_session_and_answers(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace) as seat:
         await seat.ready()
-        await seat.say("read README.md")
-        await seat.until(lambda: seat.chat.query(AssistantMessage))
-        await seat.idle()
+        await seat.talk("read README.md")
         assert ("read_file", CardState.DONE) in seat.cards()
         assert [m.turn_number for m in seat.chat.query(UserMessage)] == [1]
 

@@ -14,7 +14,7 @@ from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
 from loom.tui.widgets.approval import Approval
 from loom.tui.widgets.composer import Composer
-from loom.tui.widgets.message import AssistantMessage, UserMessage
+from loom.tui.widgets.message import UserMessage
 from loom.tui.widgets.queue import QueuedMessages
 from tests.support.seat import seated
 from tests.support.unsent import put_unsent
@@ -165,9 +165,7 @@ async def test_two_new_conversations_in_one_folder_keep_their_own_words(location
 async def test_each_session_keeps_its_draft(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace) as seat:
         await seat.ready()
-        await seat.say("read README.md")
-        await seat.until(lambda: seat.chat.query(AssistantMessage))
-        await seat.idle()
+        await seat.talk("read README.md")
         await seat.pilot.press("o", "n", "e")
         first = seat.chat
         seat.chat.action_command("new")

@@ -34,9 +34,7 @@ from tests.support.seat import seated
 async def test_a_resumed_session_shows_what_was_said(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace) as seat:
         await seat.ready()
-        await seat.say("read README.md")
-        await seat.until(lambda: seat.chat.query(AssistantMessage))
-        await seat.idle()
+        await seat.talk("read README.md")
         before = seat.cards()
     async with seated(locations, workspace, resume="0") as seat:
         await seat.ready()
@@ -48,9 +46,7 @@ async def test_a_resumed_session_shows_what_was_said(locations: Locations, works
 async def test_a_later_start_offers_the_sessions(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace) as seat:
         await seat.ready()
-        await seat.say("read README.md")
-        await seat.until(lambda: seat.chat.query(AssistantMessage))
-        await seat.idle()
+        await seat.talk("read README.md")
     async with seated(locations, workspace) as seat:
         await seat.until(lambda: isinstance(seat.app.screen, PickerScreen))
         await seat.pilot.pause()
@@ -63,9 +59,7 @@ async def test_a_later_start_offers_the_sessions(locations: Locations, workspace
 async def test_a_hit_in_the_archive_is_shown_in_its_transcript(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace) as seat:
         await seat.ready()
-        await seat.say("read README.md")
-        await seat.until(lambda: seat.chat.query(AssistantMessage))
-        await seat.idle()
+        await seat.talk("read README.md")
         seat.app.visit(JumpTo(seat.session_id, 1))
         await seat.until(lambda: seat.chat.query(".-found"))
         (found,) = seat.chat.query(".-found")
@@ -109,9 +103,7 @@ async def test_a_hit_of_another_session_is_shown_to_be_read_and_can_be_gone_on_w
 async def test_an_attached_turn_goes_along_with_the_next_message(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace) as seat:
         await seat.ready()
-        await seat.say("read README.md")
-        await seat.until(lambda: seat.chat.query(AssistantMessage))
-        await seat.idle()
+        await seat.talk("read README.md")
         seat.app.visit(AttachTurn(seat.session_id, 1))
         await seat.until(lambda: seat.chat.draft)
         assert "user wrote:\nread README.md" in seat.chat.draft

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +14,8 @@ from loom.tui.screens.archive import ArchiveScreen
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.facet_bar import Scope
 from loom.tui.widgets.hit_list import HitList
-from tests.support.browsing import HERE, HOSTILE, NOW, Fixed, alone, fill, id_of, until
+from tests.support.browsing import HERE, HOSTILE, Fixed, alone, until
+from tests.tui.archive_browser import browser
 
 
 @pytest.mark.parametrize(
@@ -47,17 +46,6 @@ def test_what_is_being_typed(text: str, typed: Typed | None) -> None:
 def test_in_the_middle_of_a_word_nothing_is_completed() -> None:
     assert typed_at("roller", 2) is None
     assert typed_at("ro x", 2) == Typed(0, None, "ro")
-
-
-@pytest.fixture
-async def shelf(tmp_path: Path) -> AsyncIterator[Fixed]:
-    fixed = await fill(tmp_path / "archive.db")
-    yield fixed
-    await fixed.store.close()
-
-
-def browser(shelf: Fixed, **options: Any) -> ArchiveScreen:
-    return ArchiveScreen(shelf, session_id=id_of(shelf, "a1b2"), workspace=HERE, clock=lambda: NOW, **options)
 
 
 def offered(screen: ArchiveScreen) -> list[str]:

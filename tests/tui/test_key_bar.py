@@ -177,4 +177,4 @@ async def test_keys_that_are_shown_no_more_are_let_go(locations: Locations, work
             return sum(isinstance(each, FooterKey) for each in gc.get_objects())
 
         first = await alive_after_a_look()
-        assert [await alive_after_a_look() for _ in range(5)] == [first] * 5
+        assert [await alive_after_a_look() for _ in range(2)] == [first] * 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +45,6 @@ class Clock:
     def __call__(self) -> float:
         self.now += 1
         return self.now
-
-
-@pytest.fixture
-async def shelf(tmp_path: Path) -> AsyncIterator[Fixed]:
-    fixed = await fill(tmp_path / "archive.db")
-    yield fixed
-    await fixed.store.close()
 
 
 def picker(shelf: Fixed, workspace: str = HERE, **options: Any) -> PickerScreen:

@@ -20,7 +20,7 @@ from loom.tui.widgets.transcript import Transcript
 from tests.support.seat import OFFLINE, PATIENCE, Seat, seated
 
 SMALL = replace(OFFLINE, context_window=9_000, output_reserve=1_000, high_water=0.6, low_water=0.3)
-BIG = "word " * 900
+BIG = "word " * 1_800
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ from loom.tui.widgets.fold import Thinking
 from loom.tui.widgets.markdown import SafeMarkdown
 from loom.tui.widgets.message import AssistantMessage, MoreText, UserMessage
 from loom.tui.widgets.tool_card import ToolCard
-from loom.tui.widgets.transcript import MOST_BLOCKS, Transcript
+from loom.tui.widgets.transcript import Transcript
+from loom.tui.widgets.turn_pages import MOST_BLOCKS
 from tests.support.clock import Clock
 from tests.support.turns import call_turn, result_turn, turn
 
@@ -30,10 +31,10 @@ class Host(App[None]):
     def compose(self) -> ComposeResult:
         yield self.transcript
 
-    def on_transcript_older_wanted(self, event: Transcript.OlderWanted) -> None:
+    def on_turn_pages_older_wanted(self, event: Transcript.OlderWanted) -> None:
         self.older.append(event.before)
 
-    def on_transcript_newer_wanted(self, event: Transcript.NewerWanted) -> None:
+    def on_turn_pages_newer_wanted(self, event: Transcript.NewerWanted) -> None:
         self.newer.append(event.after)
 
 

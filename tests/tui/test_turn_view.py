@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
-import pytest
-
 from loom.archive.records import TurnStatus
 from loom.text import UNSAFE
 from loom.tui.screens.turn_view import TurnViewScreen
 from loom.tui.turn_text import turn_heading, turn_text, verbatim
 from loom.tui.widgets.text_view import TextView
-from tests.support.browsing import HOSTILE, Fixed, alone, fill, id_of, until
+from tests.support.browsing import HOSTILE, Fixed, alone, id_of, until
 from tests.support.turns import call_turn, turn
-
-
-@pytest.fixture
-async def shelf(tmp_path: Path) -> AsyncIterator[Fixed]:
-    fixed = await fill(tmp_path / "archive.db")
-    yield fixed
-    await fixed.store.close()
 
 
 async def view(shelf: Fixed, number: int) -> TurnViewScreen:

@@ -7,12 +7,10 @@ import sqlite3
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 
+from loom.archive.reading import MAX_BETWEEN
 from loom.archive.search.document import TURN_BITS, key_of, place_of
 from loom.archive.search.marks import ASSISTANT, ROLE_BITS, SAID, is_remark, is_said
 from loom.archive.search.tail import Tail
-
-MAX_BETWEEN = 1_000
-"""Turns from a question to its answer, at most."""
 
 _SIDE = f"""
     (SELECT json_group_array(place) FROM (

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from loom.archive.records import SearchHit, SearchPage, Turn
 from loom.errors import LoomError
@@ -27,13 +27,14 @@ from loom.tui.readers import SearchReader, Within, still_there, turns_near
 from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.help import HelpScreen, group_of_bindings
 from loom.tui.screens.turn_view import TurnViewScreen
-from loom.tui.search_words import measures, outcome
+from loom.tui.search_words import counted, outcome
 from loom.tui.turn_text import turn_text
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.facet_bar import Facet, FacetBar, FacetName, Facets, Scope, next_facet
 from loom.tui.widgets.hit_list import HitList, grouped
 from loom.tui.widgets.hit_preview import HitPreview, preview_page
 from loom.tui.widgets.key_bar import KeyBar
+from loom.tui.widgets.list_note import ListNote
 from loom.tui.widgets.query_box import QueryBox
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.title_line import TitleLine
@@ -57,8 +58,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
     DEFAULT_CSS = """
     ArchiveScreen {
         & #query { margin: 0 1; }
-        & #said { height: auto; max-height: 6; padding: 0 1; color: $text-muted; }
-        & #said.-error { color: $text-error; }
+        & #said { max-height: 6; padding: 0 1; }
         & #found { layout: vertical; height: 1fr; }
         & HitList { height: 1fr; border-top: solid $border-blurred; }
         & HitPreview { height: 1fr; border-top: solid $border-blurred; }
@@ -136,7 +136,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         )
         yield popup
         yield FacetBar(self._facets)
-        yield Static(id="said", markup=False)
+        yield ListNote(id="said")
         with Container(id="found"):
             yield HitList(clock=self._clock)
             yield HitPreview()
@@ -251,14 +251,11 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         hits = self.query_one(HitList)
         hits.mark_related = mark_related
         hits.set_items(rows)
-        right = measures(page, MOST_HITS) if page is not None else ""
+        right = counted(page, MOST_HITS) if page is not None else ""
         self.query_one(TitleLine).show(Content.styled("Archive", "bold"), Content.styled(right, "$foreground-muted"))
 
     def _say(self, text: str, *, error: bool = False) -> None:
-        said = self.query_one("#said", Static)
-        said.update(Content(show_line(text, 500)))
-        said.display = bool(text)
-        said.set_class(error, "-error")
+        self.query_one(ListNote).say(text, error=error)
 
     # --- the turn under the cursor ----------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from loom.archive.records import Session
 from loom.errors import LoomError
@@ -35,6 +35,7 @@ from loom.tui.session_words import deletion_in_words, nothing_in_words
 from loom.tui.widgets.facet_bar import Scope
 from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.key_order import LineBox
+from loom.tui.widgets.list_note import ListNote
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.session_list import SessionList
 from loom.tui.widgets.title_line import TitleLine
@@ -54,8 +55,7 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         & SessionList { padding: 0 1; }
         & #filter { display: none; margin: 0 1; }
         & #filter.-shown { display: block; }
-        & #said { height: auto; max-height: 4; padding: 0 2; color: $text-muted; dock: bottom; margin-bottom: 1; }
-        & #said.-error { color: $text-error; }
+        & #said { max-height: 4; padding: 0 2; dock: bottom; margin-bottom: 1; }
     }
     """
     AUTO_FOCUS = "SessionList"
@@ -124,7 +124,7 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
             placeholder="title, focus, model, reference; Enter opens", id="filter", compact=True, select_on_focus=False
         )
         yield SessionList(clock=self._clock, open_id=self._open_id)
-        yield Static(id="said", markup=False)
+        yield ListNote(id="said")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -215,10 +215,7 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         )
 
     def _say(self, text: str, *, error: bool = False) -> None:
-        said = self.query_one("#said", Static)
-        said.update(Content(show_line(text, 500)))
-        said.display = bool(text)
-        said.set_class(error, "-error")
+        self.query_one(ListNote).say(text, error=error)
 
     @property
     def _current(self) -> Session | None:

@@ -50,5 +50,6 @@ class QueuedMessages(Static):
         if lines:
             keys = _TAKEN_KEYS if taken else _KEYS[bool(held), asked]
             lines.append(Content.styled(f"  {keys}", "dim"))
-        self.update(Content("\n").join(lines))
-        self.display = bool(waiting)
+        if lines or self.display:  # nothing in the place of nothing would lay out the whole screen again
+            self.update(Content("\n").join(lines))
+            self.display = bool(lines)

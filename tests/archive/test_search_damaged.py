@@ -1,0 +1,96 @@
+"""The same is found whatever has happened to the index, and however many keep it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from loom.archive import ConversationStore
+from loom.archive.reindex import reindex
+from loom.archive.search import SearchEngine
+from tests.archive.searching import found, index_all, tell, turn_numbers
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DROP TABLE search_terms",
+        "DROP TABLE search_progress",
+        "DROP TABLE search_marks",
+        "DELETE FROM search_progress",
+        "UPDATE search_progress SET version = 0",
+        "DELETE FROM search_terms_idx",
+    ],
+)
+async def test_a_damaged_or_deleted_index_is_survived_and_made_again(
+    store: ConversationStore, session: str, damage: str
+) -> None:
+    turns = await tell(store, session, "the lighthouse", "another lighthouse", "a lamp")
+    await index_all(store)
+    with closing(sqlite3.connect(store.path)) as intruder:
+        intruder.execute(damage)
+        intruder.commit()
+    engine = SearchEngine(store.path)
+    assert sorted(turn_numbers((await engine.search("lighthouse")).hits)) == turns[:2]
+    await engine.start()
+    assert await engine.settle()
+    assert sorted(turn_numbers((await engine.search("lighthouse")).hits)) == turns[:2]
+    await engine.close()
+
+
+async def test_an_index_beyond_repair_is_done_without(store: ConversationStore, session: str) -> None:
+    turns = await tell(store, session, "the lighthouse", "another lighthouse", "a lamp")
+    await index_all(store)
+    with closing(sqlite3.connect(store.path)) as intruder:
+        intruder.execute("DROP TABLE search_terms_data")
+        intruder.commit()
+    engine = SearchEngine(store.path)
+    await engine.start()
+    await engine.settle()
+    assert sorted(turn_numbers((await engine.search("lighthouse")).hits)) == turns[:2]
+    await engine.close()
+
+
+async def test_two_engines_index_one_archive_together(store: ConversationStore, session: str) -> None:
+    engines = [SearchEngine(store.path) for _ in range(2)]
+    for engine in engines:
+        await engine.start()
+    turns = await tell(store, session, *(f"shared heron {i}" for i in range(150)))
+    for engine in engines:
+        assert await engine.settle()
+    for engine in engines:
+        assert sorted(turn_numbers((await engine.search("heron", limit=500)).hits)) == turns
+        await engine.close()
+    with closing(sqlite3.connect(store.path)) as reader:
+        assert reader.execute("SELECT sum(turns) FROM search_sessions").fetchone() == (150,)
+
+
+def nested(depth: int) -> dict[str, object]:
+    return {"walrus": nested(depth - 1)} if depth else {}
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "walrus " + "[" * 50_000,
+        "[" * 50_000 + '"walrus"',
+        '{"walrus":' * 20_000,
+        "[" * 250 + '"walrus"' + "]" * 250,
+        nested(300),
+    ],
+    ids=["no JSON", "a list that never ends", "an object that never ends", "a deep list", "a deep object"],
+)
+async def test_a_call_with_endless_brackets_is_found_and_hides_nothing(
+    store: ConversationStore, session: str, arguments: object, indexed: bool
+) -> None:
+    first = await store.append_turn(session, "user", "the walrus")
+    call = {"id": "1", "name": "read_file", "arguments": arguments}
+    asked = await store.append_turn(session, "assistant", None, tool_calls=[call])
+    last = await store.append_turn(session, "user", "and the walrus")
+    assert set(await found(store, session, "walrus")) == {first, asked, last}
+    if indexed:
+        reindex(store.path)
+        assert set(await found(store, session, "walrus")) == {first, asked, last}

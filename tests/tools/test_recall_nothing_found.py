@@ -1,0 +1,60 @@
+"""Where nothing is found the answer says what was searched and what to try; what makes no sense is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from loom.config import Settings
+from loom.tools.outcome import ToolFailure
+from tests.tools.talk import Talk
+
+
+async def test_nothing_found_says_what_was_searched(talk: Talk) -> None:
+    await talk.user("hello")
+    content = await talk.recall("search", query="zebra")
+    assert content.startswith("Nothing in this session (1 turns) matches “zebra”")
+    assert "scope=" not in content
+    content = await talk.recall("search", query="zebra", settings=Settings(recall_scope="all"))
+    assert "scope=workspace" in content
+
+
+async def test_nothing_found_names_words_that_are_spelt_nearly_alike(talk: Talk) -> None:
+    await talk.user("The archaeologists wrote parse_manifest and went to Reykjavik.")
+    await talk.assistant("The happiest of them stayed.")
+    content = await talk.recall("search", query="Reykjawig")
+    assert "Spelt nearly like it, and there: “reykjavik”." in content
+    assert "“happiest”" in await talk.recall("search", query="happyer")
+    assert "Spelt" not in await talk.recall("search", query="zzyzx")
+
+
+async def test_what_is_no_query_and_no_scope_is_refused(talk: Talk) -> None:
+    await talk.user("hello")
+    for query in ("", " \n", "\0"):
+        with pytest.raises(ToolFailure, match="needs a query"):
+            await talk.recall("search", query=query)
+    with pytest.raises(ToolFailure, match="There is no scope 'galaxy'"):
+        await talk.recall("search", query="hello", scope="galaxy")
+
+
+async def test_nothing_found_names_the_filter_that_left_nothing(talk: Talk) -> None:
+    await talk.user("Build it.")
+    await talk.tool("shell_execute", "error E0433", command="make")
+    content = await talk.recall("search", query="E0433 tool:bash")
+    assert "No turn there passes tool:bash. Try tool:shell_execute." in content
+    content = await talk.recall("search", query="E0433 role:person")
+    assert "match 1" in content and "There is no role person. role: takes user" in content
+
+
+async def test_a_search_without_a_query_and_odd_numbers_are_refused(talk: Talk) -> None:
+    for arguments in ({"query": " "}, {"query": "x", "limit": -1}):
+        with pytest.raises(ToolFailure):
+            await talk.recall("search", **arguments)
+    with pytest.raises(ToolFailure, match="no action"):
+        await talk.recall("find", query="x")
+
+
+async def test_before_the_first_message_there_is_nothing_to_find(talk: Talk) -> None:
+    talk.session = ""
+    assert "Nothing in this session (0 turns)" in await talk.recall("search", query="x")
+    with pytest.raises(ToolFailure, match="turns 1 to 0"):
+        await talk.recall("range", start_turn=1)

@@ -1,0 +1,73 @@
+"""A range of turns, or a piece of one large turn, read as it was said."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from loom.config import Settings
+from loom.tools.outcome import ToolFailure
+from tests.tools.talk import Talk
+
+
+async def test_a_tool_turn_is_headed_by_its_call(talk: Talk) -> None:
+    await talk.user("read it")
+    await talk.tool("read_file", "1\tdef login():", path="src/auth.py", offset=1)
+    content = await talk.recall("range", start_turn=2, end_turn=3)
+    assert "[Turn 2] assistant: (" in content
+    assert '\n  read_file(path="src/auth.py", offset=1)' in content
+    assert '[Turn 3] tool:read_file(path="src/auth.py", offset=1) (' in content
+    assert "\n  1\tdef login():" in content
+
+
+async def test_one_large_turn_is_read_piece_by_piece_without_a_gap(talk: Talk) -> None:
+    text = "".join(f"{n:06} " for n in range(20_000))
+    await talk.user(text)
+    offset, read = 0, ""
+    while True:
+        content = await talk.recall("range", start_turn=1, offset=offset)
+        shown = content.split("\n  ", 1)[1].split("\n  [")[0]
+        read += shown.strip("…")
+        following = re.search(r"offset=(\d+)\]", content)
+        assert following is not None
+        if int(following[1]) == 0:
+            break
+        offset = int(following[1])
+    assert read == text
+
+
+async def test_a_limit_in_one_turn_is_characters(talk: Talk) -> None:
+    await talk.user("abcdefghij" * 10)
+    content = await talk.recall("range", start_turn=1, offset=5, limit=10)
+    assert "\n  …fghijabcde…\n  [characters 5–15 of 100 characters, 1 lines; more: action=range" in content
+
+
+async def test_a_range_shows_its_newest_turns_when_not_all_fit(talk: Talk) -> None:
+    for number in range(1, 61):
+        await talk.user(f"turn {number} " + "word " * 100)
+    content = await talk.recall("range", start_turn=1, end_turn=60, settings=Settings(recall_tokens=2_000))
+    assert "turn 60 " in content
+    assert "turn 1 " not in content
+    assert re.search(r"\[left out for length: T1–T\d+\]", content)
+
+
+async def test_tool_results_are_cut_before_what_was_said(talk: Talk) -> None:
+    await talk.user("question " * 20)
+    await talk.tool("shell_execute", "output " * 20_000, command="x")
+    await talk.assistant("answer " * 20)
+    content = await talk.recall("range", start_turn=1, end_turn=4, settings=Settings(recall_tokens=600))
+    assert "question " * 20 in content
+    assert ("answer " * 20).strip() in content
+    assert "140,000 characters" in content
+
+
+async def test_a_range_knows_where_the_session_ends(talk: Talk) -> None:
+    await talk.user("only")
+    assert "The session ends with turn 1." in await talk.recall("range", start_turn=1, end_turn=50)
+    with pytest.raises(ToolFailure, match=r"There is no turn 7.*turns 1 to 1"):
+        await talk.recall("range", start_turn=7)
+    with pytest.raises(ToolFailure, match="needs start_turn"):
+        await talk.recall("range")
+    with pytest.raises(ToolFailure, match="has 4 characters"):
+        await talk.recall("range", start_turn=1, offset=4)

@@ -1,0 +1,50 @@
+"""What limits the search beside the query: scope, role, tool and time."""
+
+from __future__ import annotations
+
+from loom.tui.widgets.facet_bar import Facets, Scope, next_facet
+from tests.support.browsing import NOW, Fixed, alone, until
+from tests.tui.archive_browser import browser, found, said
+
+
+async def test_the_scope_widens_from_session_to_workspace_to_everything(shelf: Fixed) -> None:
+    screen = browser(shelf, session="k3f9", query="アーカイブ")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "Nothing found" in said(screen) and "this session" in said(screen))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "Nothing found" in said(screen) and "this workspace" in said(screen))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "z9y8" in found(screen))
+        await pilot.click("#query")
+        await pilot.click("Facet")
+        await until(pilot, lambda: "this session" in said(screen))
+
+
+async def test_without_a_session_it_begins_with_the_workspace(shelf: Fixed) -> None:
+    screen = browser(shelf, session=None, query="timeout")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "k3f9" in found(screen))
+
+
+async def test_role_tool_and_time_limit_what_is_found(shelf: Fixed) -> None:
+    screen = browser(shelf, scope=Scope.WORKSPACE, query="login timeout seconds")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "T3" in found(screen))
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "T3" not in found(screen) and "T1" in found(screen))
+        await pilot.press("ctrl+r", "ctrl+r", "ctrl+r", "ctrl+o")
+        await until(pilot, lambda: found(screen) == ["a1b2", "T3"])
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: found(screen) == ["a1b2", "T3"])
+
+
+def test_facets_go_round() -> None:
+    scopes = (Scope.WORKSPACE, Scope.ALL)
+    facets = Facets(Scope.WORKSPACE)
+    assert next_facet(facets, "scope", scopes=scopes, tools=()).scope is Scope.ALL
+    assert next_facet(Facets(Scope.ALL), "scope", scopes=scopes, tools=()).scope is Scope.WORKSPACE
+    assert next_facet(facets, "tool", scopes=scopes, tools=()).tool is None
+    assert next_facet(facets, "tool", scopes=scopes, tools=("a",)).tool == "a"
+    assert Facets(Scope.ALL, "tool", "read_file", 7).words() == "everything, role tool, tool read_file, last 7 days"
+    assert Facets(Scope.ALL, days=1).after(NOW) == "2026-03-03T12:00:00.000000Z"
+    assert Facets(Scope.ALL).after(NOW) is None
