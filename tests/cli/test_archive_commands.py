@@ -38,7 +38,9 @@ async def test_the_list_says_which_session_is_open(home: Path) -> None:
     assert f", open in process {os.getpid()})" in loom("sessions", "--all", home=home).stdout
     # Beside it may stand that the index is behind.
     (note,) = [line for line in loom("check", home=home).stdout.splitlines() if "open in process" in line]
-    assert re.search(rf"^note: .*open in process {os.getpid()} on .*, since \d{{4}}-\d\d-\d\d \d\d:\d\d [+-]\d\d:\d\d\.$", note)
+    assert re.search(
+        rf"^note: .*open in process {os.getpid()} on .*, since \d{{4}}-\d\d-\d\d \d\d:\d\d [+-]\d\d:\d\d\.$", note
+    )
     assert json.loads(loom("sessions", "--all", "--json", home=home).stdout)["open"]["pid"] == os.getpid()
     await store.close()
     assert json.loads(loom("sessions", "--all", "--json", home=home).stdout)["open"] is None
