@@ -176,20 +176,12 @@ class Access:
             raise ArchiveUnavailable("The archive is not open: it was closed.")
         if self._readonly:
             raise WriteFailed("The archive was opened read-only: nothing was stored.")
-        await self._whole()
+        if self._reader is None or self._mending.locked():
+            await self._whole()
         if self._writer is None:
             raise ArchiveUnavailable("The archive is not open.")
         writing = self._writer.carry(partial(_in_turn, work))
         self._writes.add(writing)
-
-        def written(done: asyncio.Future[T]) -> None:
-            self._writes.discard(done)
-            if not done.cancelled() and done.exception() is None:
-                self._checkpoints.wrote()
-                if then is not None:
-                    then(done.result())
-
-        writing.add_done_callback(written)
         try:
             return await unbroken(writing)
         except Stranded as error:
@@ -201,6 +193,13 @@ class Access:
                 f"A file beside {self.path} cannot be written: {error.strerror}.",
                 f"Check that you may write in {self.path.parent} and that there is room.",
             ) from error
+        finally:
+            # Here and not in a callback of its own, which each append would wait for.
+            self._writes.discard(writing)
+            if writing.done() and not writing.cancelled() and writing.exception() is None:
+                self._checkpoints.wrote()
+                if then is not None:
+                    then(writing.result())
 
     async def checkpoint(self, *, empty: bool) -> bool:
         """Move the log into the database, and with `empty` leave nothing of it in its file; False if others use it
