@@ -130,6 +130,8 @@ async def test_who_asks_again_finds_what_was_told_before_what_was_asked(store: C
     )
     asked = "when is the deployment of the billing service?"
     assert [hit.turn_number for hit in await store.search_turns(session, asked)][-1] == 2
+    # Even where it was asked word for word.
+    assert await first(store, session, "What did we say about the deployment of the billing service?") != 2
     # What was asked is found by its words all the same.
     assert 2 in [hit.turn_number for hit in await store.search_turns(session, "deployment billing service")]
 

@@ -6,6 +6,7 @@ fit: what it stands for is said beside it.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -157,7 +158,11 @@ def reread(
         return (found + most * near * factor(place, marks[place])) * reading.telling
 
     scored = [(place, score(place, found)) for place, found in ranked]
-    return sorted(scored, key=lambda item: -item[1])
+    asking = {place for place, reading in readings.items() if reading.asks}
+    # Whatever of it stands there word for word: the best that tells something comes before it.
+    told = max((found for place, found in scored if place not in asking), default=math.inf)
+    scored = [(place, min(found, told) if place in asking else found) for place, found in scored]
+    return sorted(scored, key=lambda item: (-item[1], item[0] in asking))
 
 
 def meant(
