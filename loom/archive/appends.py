@@ -19,9 +19,16 @@ MAX_ROWS = 250
 
 _MAX_HEADS = 1_000
 
-_NEXT_ID = "(SELECT id FROM next_turn)"
+_GREATEST_AND_ONE = "NULL"
+"""The id of a row as SQLite gives it, which asks for nothing but the last row. Behind a purge of the newest turns it was
+in use once, and a trigger refuses it."""
+_NEVER_USED = "(SELECT id FROM next_turn)"
 
-_REFUSALS = (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_NOTNULL)
+_REFUSALS = (
+    sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+    sqlite3.SQLITE_CONSTRAINT_NOTNULL,
+    sqlite3.SQLITE_CONSTRAINT_TRIGGER,
+)
 
 _COLUMNS = ("session_id", *DIGESTED, "append_key", "digest")
 
@@ -79,10 +86,10 @@ class Appender:
         if head is not None and len(ready) <= MAX_ROWS:
             placed, end = _place(session_id, ready, head, _exchange_of(ready, head))
             try:
-                last_row = _insert(connection, placed, head.turn_count, epoch)
+                last_row = _insert(connection, placed, head.turn_count, epoch, _GREATEST_AND_ONE)
             except sqlite3.IntegrityError as error:
-                # Another end than the one remembered, or a key that is there already. Anything else that a constraint
-                # refuses fails below as well.
+                # Another end than the one remembered, a key that is there already, or an id that was in use. Anything
+                # else that a constraint refuses fails below as well.
                 if error.sqlite_errorcode not in _REFUSALS:
                     raise
             else:
@@ -112,7 +119,7 @@ class Appender:
             last_row, count = None, head.turn_count
             for start in range(0, len(placed), MAX_ROWS):
                 part = placed[start : start + MAX_ROWS]
-                last_row = _insert(connection, part, count, epoch)
+                last_row = _insert(connection, part, count, epoch, _NEVER_USED)
                 count += len(part)
         self._remember(session_id, end)
         stored = {**known, **{key: row for row in placed if isinstance(key := row[-2], str)}}
@@ -155,28 +162,33 @@ def _place(
 
 
 def _insert(
-    connection: sqlite3.Connection, rows: Sequence[Sequence[Column]], turn_count: int, epoch: int | None
+    connection: sqlite3.Connection,
+    rows: Sequence[Sequence[Column]],
+    turn_count: int,
+    epoch: int | None,
+    first_id: str,
 ) -> int | None:
-    """Store the rows, all of one session; gives the greatest row id.
+    """Store the rows, all of one session, the first one with the id that `first_id` (SQL) says; gives the greatest id.
 
-    Raises sqlite3.IntegrityError (SQLITE_CONSTRAINT_NOTNULL) unless the session has so many turns (and this epoch).
+    Raises sqlite3.IntegrityError: SQLITE_CONSTRAINT_NOTNULL unless the session has so many turns (and this epoch),
+    SQLITE_CONSTRAINT_TRIGGER if an id was in use before.
     """
     session_id = rows[0][0]
     values = [session_id, turn_count, epoch, epoch, *rows[0][1:]]
     for row in rows[1:]:
         values += row
-    return connection.execute(_statement(len(rows)), values).lastrowid
+    return connection.execute(_statement(len(rows), first_id), values).lastrowid
 
 
-@lru_cache(maxsize=MAX_ROWS)
-def _statement(count: int) -> str:
+@lru_cache(maxsize=2 * MAX_ROWS)
+def _statement(count: int, first_id: str) -> str:
     # Values are bound one by one: SQLite's JSON functions would cut a text at its first NUL. What must hold stands in
     # the place of the first session's id, which may not be NULL: as a condition of an INSERT ... SELECT it would cost
     # each text a copy, and the statement half of its time again.
     session = "(SELECT id FROM cowork_sessions WHERE id = ? AND turn_count = ? AND (? IS NULL OR lease_epoch = ?))"
     marks = ", ".join("?" * (len(_COLUMNS) - 1))
-    # Behind the first one, whose id is above all that were ever given, SQLite counts on.
-    rows = [f"({_NEXT_ID}, {session}, {marks})", *[f"(NULL, ?, {marks})"] * (count - 1)]
+    # Behind the first one SQLite counts on.
+    rows = [f"({first_id}, {session}, {marks})", *[f"(NULL, ?, {marks})"] * (count - 1)]
     return f"INSERT INTO conversation_turns (id, {', '.join(_COLUMNS)}) VALUES {', '.join(rows)}"  # noqa: S608
 
 

@@ -34,7 +34,7 @@ from tests.bench.filling import TEXT, fill
 from tests.bench.table import median, p99, show
 
 SIZE = 1_000
-BLOCK = 5
+BLOCK = 25
 """So many of one way, and then the next way: as one session goes on, and not as two that take turns with each turn."""
 STRETCH = 50
 """So many of each way, and then as many with the indexer at work, or without."""
