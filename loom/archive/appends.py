@@ -20,8 +20,8 @@ MAX_ROWS = 250
 _MAX_HEADS = 1_000
 
 _GREATEST_AND_ONE = "NULL"
-"""The id of a row as SQLite gives it, which asks for nothing but the last row. Behind a purge of the newest turns it was
-in use once, and a trigger refuses it."""
+"""The id of a row as SQLite gives it, which asks for nothing but the last row. Behind a purge of the newest turns it
+was in use once, and a trigger refuses it."""
 _NEVER_USED = "(SELECT id FROM next_turn)"
 
 _REFUSALS = (

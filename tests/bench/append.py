@@ -2,9 +2,10 @@
 
 Everything takes turns in one loop on one disk, so that the ratios hold where the times do not: 1 kB to the end of a
 file and fdatasync (the limit); the same in another thread, waited for by the event loop (the limit of whatever leaves
-the loop free); the archive's own statement; the public async API; a line to a JSONL file with fsync; and, after these,
-the whole session as one JSON file, rewritten. The archive's log has its length already, as it has after the first few
-hundred turns of a program.
+the loop free); a row of a SQLite table with the same columns and a number in its session, and nothing else (the limit
+of whatever keeps turns in SQLite); the archive's own statement; the public async API; a line to a JSONL file with
+fsync; and, after these, the whole session as one JSON file, rewritten. The logs have their length already, as they have
+after the first few hundred turns of a program.
 
 Stretches in which nothing is indexed take turns with such in which the indexer is at work on what both have stored, in
 the same process: what it costs is the difference. The turns that were there before count as indexed.
@@ -16,12 +17,14 @@ import argparse
 import asyncio
 import json
 import os
+import sqlite3
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +38,8 @@ from tests.bench.table import median, p99, show
 
 SIZE = 1_000
 BLOCK = 25
-"""So many of one way, and then the next way: as one session goes on, and not as two that take turns with each turn."""
+"""So many of one way, and then the next way: as one session goes on, and not as two that take turns with each turn. The
+first of a block, which finds another's pages and nothing of its own in the processor's caches, takes twice as long."""
 STRETCH = 50
 """So many of each way, and then as many with the indexer at work, or without."""
 BACKLOG = 500
@@ -72,7 +76,7 @@ async def measure(folder: Path, turns: int, rounds: int) -> Took:
     raw = os.open(folder / "raw", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     lines = os.open(folder / "lines", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     appender, corpus = Appender(), Corpus()
-    loop, thread = asyncio.get_running_loop(), ThreadPoolExecutor(1)
+    loop, thread, numbers = asyncio.get_running_loop(), ThreadPoolExecutor(1), count(1)
 
     def to_disk() -> None:
         os.write(raw, text.encode())
@@ -87,7 +91,16 @@ async def measure(folder: Path, turns: int, rounds: int) -> Took:
         work()
         took[way].append(time.perf_counter() - begun)
 
-    with closing(connect(path)) as connection:
+    with closing(connect(path)) as connection, closing(_plain(folder / "plain.db")) as plain:
+        columns = (other, text, *[None] * 16)
+
+        def to_plain() -> None:
+            plain.execute(f"INSERT INTO turns VALUES (NULL, {', '.join('?' * 19)})", (next(numbers), *columns))
+
+        for _ in range(turns if turns <= MOST_JSON else MOST_JSON):
+            to_plain()
+        plain.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
+        plain.execute("PRAGMA synchronous = FULL").fetchall()
 
         async def block(kind: str) -> None:
             for _ in range(BLOCK):
@@ -96,6 +109,8 @@ async def measure(folder: Path, turns: int, rounds: int) -> Took:
                 begun = time.perf_counter()
                 await loop.run_in_executor(thread, to_disk)
                 took[kind, "thread"].append(time.perf_counter() - begun)
+            for _ in range(BLOCK):
+                timed((kind, "plain"), to_plain)
             for _ in range(BLOCK):
                 timed((kind, "statement"), lambda: appender.append(connection, other, [NewTurn(**record)], None))
             for _ in range(BLOCK):
@@ -130,6 +145,19 @@ async def measure(folder: Path, turns: int, rounds: int) -> Took:
         for _ in range(rounds // 20):
             timed((QUIET, "json"), lambda: _rewrite(folder, whole))
     return took
+
+
+def _plain(path: Path) -> sqlite3.Connection:
+    """A table with as many columns as the archive's, and what makes a turn's number its own in its session."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    for setting in ("journal_mode = WAL", "synchronous = OFF", "wal_autocheckpoint = 0"):
+        connection.execute(f"PRAGMA {setting}").fetchall()
+    rest = ", ".join(f"column_{n} TEXT" for n in range(16))
+    connection.execute(
+        "CREATE TABLE turns (id INTEGER PRIMARY KEY, number INTEGER NOT NULL, session TEXT NOT NULL, content TEXT,"
+        f" {rest}, UNIQUE (session, number)) STRICT"
+    )
+    return connection
 
 
 def _pass_by(path: Path) -> None:
@@ -172,9 +200,10 @@ def main() -> None:
     for turns in parsed.turns:
         with tempfile.TemporaryDirectory(dir=parsed.folder) as folder:
             took = asyncio.run(measure(Path(folder), turns, parsed.rounds))
-        quiet.append(_line(turns, took, QUIET, ["thread", "statement", "api", "jsonl", "json"]))
-        indexing.append(_line(turns, took, INDEXING, ["thread", "statement", "api", "jsonl"]))
-    head = ["turns", "1 kB + fdatasync", "in a thread", "statement", "async API", "JSONL + fsync", "JSON rewritten"]
+        quiet.append(_line(turns, took, QUIET, ["thread", "plain", "statement", "api", "jsonl", "json"]))
+        indexing.append(_line(turns, took, INDEXING, ["thread", "plain", "statement", "api", "jsonl"]))
+    peers = ["JSONL + fsync", "JSON rewritten"]
+    head = ["turns", "1 kB + fdatasync", "in a thread", "a row", "statement", "async API", *peers]
     what = "One append of 1 kB: median / p99 in µs (median as a multiple of the disk's own)"
     show(f"{what}, nothing being indexed", head, quiet)
     show(f"{what}, while the indexer works", head[:-1], indexing)
