@@ -131,6 +131,11 @@ def entry_of(row: TurnRow, key: int) -> Entry | None:
     )
 
 
+def facets_in(row: TurnRow) -> frozenset[str]:
+    """The facets that a turn is found by."""
+    return facets_of(row.role, row.tools, row.text) | time_facets(seconds(row.created_at))
+
+
 def _found_by(row: TurnRow, text: str, tools: frozenset[str]) -> FoundBy:
     named = f"{text}\n{row.tool_name}" if row.tool_name else text
     return FoundBy(terms_of(named), facets_of(row.role, tools, text) | time_facets(seconds(row.created_at)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from loom.archive.search.compounds import halves
@@ -43,6 +43,8 @@ MAX_VERIFIED = 200
 """Turns whose text is read to see whether a passage stands in it."""
 MAX_LIKELY = 2_000
 """Turns that have the words of a passage, of which the likeliest MAX_VERIFIED are read."""
+MAX_READ = 4_000_000
+"""Characters of turns with a passage of signs, from which on enough of them are known."""
 MAX_KEYS = 48
 """Words of a passage that a turn must have before its text is read."""
 MAX_MENTIONS = 4_000
@@ -117,7 +119,7 @@ def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
         required = mentions if required is None else required & mentions
     forbidden = {place for stem in query.excluded for place in postings.places("words", stem)}
     verbatim = {
-        place for match in matches if match.literal and match.key in query.passages for place in match.strengths
+        place for match in matches if match.literal and match.key in query.excusing for place in match.strengths
     }
     return Evidence(
         tuple(match for match in matches if match.strengths),
@@ -273,7 +275,7 @@ def _passage_match(passage: str, named: frozenset[int], postings: Postings, text
 
     def verbatim(places: Iterable[int], limit: int = MAX_VERIFIED) -> dict[int, float]:
         likely = sorted(places, key=lambda place: (place in named, place), reverse=True)
-        return _verbatim(passage, likely[:limit], texts)
+        return _verbatim(passage, texts(likely[:limit]).items())
 
     if keys or pieces:
         # Without a name the newest are the likeliest.
@@ -284,16 +286,31 @@ def _passage_match(passage: str, named: frozenset[int], postings: Postings, text
             # Cut out of a longer text: its ends may be half words.
             strengths = verbatim(postings.with_all(keys[1:-1], pieces, limit, only_newest=only_newest))
     else:
-        strengths = verbatim(postings.narrowed(MAX_LIKELY), MAX_LIKELY)
+        strengths = _verbatim_among(passage, postings.likely_texts(passage))
     return Match(passage, LITERAL * rarity.of(strengths), strengths, literal=True)
 
 
-def _verbatim(passage: str, places: Iterable[int], texts: Texts) -> dict[int, float]:
+def _verbatim_among(passage: str, texts: Iterator[tuple[int, str]]) -> dict[int, float]:
+    """As `_verbatim`, of the first of very many texts: MAX_LIKELY that have it, or as many as make MAX_READ
+    characters, but no fewer than MAX_VERIFIED."""
+    strengths: dict[int, float] = {}
+    left = MAX_READ
+    while len(strengths) < MAX_LIKELY and (left > 0 or len(strengths) < MAX_VERIFIED):
+        if (found := next(texts, None)) is None:
+            break
+        if some := _verbatim(passage, [found]):
+            strengths |= some
+            left -= len(found[1])
+    return strengths
+
+
+def _verbatim(passage: str, texts: Iterable[tuple[int, str]]) -> dict[int, float]:
+    """How well the passage stands in those of the texts that have it."""
     # Found without a pattern: to make one of a pasted paragraph takes longer than to look through many texts.
     wanted = " ".join(passage.split())
     longest = max(wanted.split(), key=len, default="")
     strengths = {}
-    for place, text in texts(places).items():
+    for place, text in texts:
         folded = fold(text)
         if longest in folded and (standing := _standing(wanted, " ".join(folded.split()))):
             strengths[place] = standing / EDGE

@@ -261,7 +261,7 @@ def _is_excluded(text: str, query: Query) -> bool:
     if not query.excluded:
         return False
     folded = " ".join(fold(text).split())
-    if any(passage in folded for passage in query.passages):
+    if any(passage in folded for passage in query.excusing):
         return False
     return not frozenset(query.excluded).isdisjoint(words_of(text))
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import chain, islice
 from typing import NamedTuple
 
 from loom.archive.search.budget import LEAST_FIRST, SUPPLEMENT, Words, match_of
-from loom.archive.search.document import Entry
+from loom.archive.search.document import Entry, TurnRow, facets_in
 from loom.archive.search.fts import any_of
 from loom.archive.search.matching import Matching
 from loom.archive.search.names import Names
@@ -17,6 +17,7 @@ from loom.archive.search.said import said_beside
 from loom.archive.search.scope import Scope
 from loom.archive.search.sketches import likest, row_of, rows_of
 from loom.archive.search.tail import Column, Tail
+from loom.archive.search.unworded import likely_turns
 
 CLEARLY_FIRST, CLEARLY = 64, 3
 """So few are enough to see that a term is not rare where it seems to be this many times as common."""
@@ -65,6 +66,7 @@ class Postings:
         self._tail = tail
         self._index = Matching(connection, scope)
         self._names = Names(connection, tail, indexed=scope.indexed)
+        self._facets = facets
         self._narrow = " AND ".join(f"facets : ({any_of(group)})" for group in facets)
         self._excluded = any_of(excluded)
         self._words = Words(self._index, scope, tail, narrow=self._narrow, excluded=self._excluded)
@@ -185,6 +187,19 @@ class Postings:
             return set(self.newest(limit))
         match = f"{self._narrow} NOT words : ({self._excluded})" if allowed and self._excluded else self._narrow
         return self._index.newest(match, limit) | set(self._tail.entries)
+
+    def likely_texts(self, passage: str) -> Iterator[tuple[int, str]]:
+        """The texts, by place, that may have a folded passage none of whose words is in the index: of all turns in
+        scope that may pass the filters, the newest first, read as they are taken."""
+        # Closed where not all is read: see `likest`.
+        with closing(likely_turns(self._connection, self._scope, passage)) as turns:
+            for place, row in turns:
+                if (not self._facets or self._may_pass(row)) and self.marks([place]):
+                    yield place, row.text
+
+    def _may_pass(self, row: TurnRow) -> bool:
+        facets = facets_in(row)
+        return not any(facets.isdisjoint(group) for group in self._facets)
 
     def marks(self, places: Iterable[int]) -> dict[int, Mark]:
         """The marks of those of the places at which a findable turn stands that no other session in scope gives."""

@@ -111,6 +111,11 @@ class Query:
     def is_empty(self) -> bool:
         return not (self.terms or self.pieces or self.names or self.phrases or self.passages)
 
+    @property
+    def excusing(self) -> tuple[str, ...]:
+        """The passages with an excluded word in them: whoever pastes `rm -rf` means a turn that has it."""
+        return tuple(passage for passage in self.passages if _EXCLUDED.search(passage))
+
 
 def parse(raw: str, *, asked: bool = False) -> Query:
     """The query that a text means; `asked` as `Request` has it."""
@@ -124,9 +129,8 @@ def parse(raw: str, *, asked: bool = False) -> Query:
     if spoken != text:
         excluded = tuple(dict.fromkeys(key for word in _EXCLUDED.findall(text) for key in words_of(word)))
     passages = [_clean(part) for part in _TICKED.findall(text)]
-    # What has no word at all is signs, or longer than any word that the index keeps.
-    if spoken.strip() and len(words_of(whole)) != 1:
-        passages.append(_clean(whole))
+    if spoken.strip():
+        passages += _as_typed(whole, " ".join(spoken.split()), quoted=bool(phrases))
     names = _names(spoken)
     quotes = bool(names or phrases or _TICKED.search(text))
     asks = is_question(whole) or (asked and not quotes and is_asked_in_keywords(whole))
@@ -141,6 +145,14 @@ def parse(raw: str, *, asked: bool = False) -> Query:
         filters=filters,
         is_question=asks,
     )
+
+
+def _as_typed(whole: str, spoken: str, *, quoted: bool) -> list[str]:
+    """The passage that a query may be, `spoken` without what a hit must not have. What has no word at all is signs, or
+    longer than any word that the index keeps."""
+    if not words_of(spoken):
+        return [] if quoted else [_clean(spoken)]
+    return [_clean(whole)] if len(words_of(whole)) > 1 else []
 
 
 def typed_filters(text: str) -> list[TypedFilter]:

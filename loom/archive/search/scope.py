@@ -129,6 +129,12 @@ class Scope:
                 self._lines[key] = SessionLine(*row)
         return self._keys[session_id]
 
+    def place_in(self, session_id: str, turn_number: int) -> int | None:
+        """The place of a session's turn; None if the session is not in scope, or another one in it gives the turn."""
+        key = self.key_of(session_id)
+        place = None if key is None else place_of(key, turn_number)
+        return None if place is None or self.is_copy(place) else place
+
     def session_of(self, place: int) -> SessionLine:
         """The session that a place lies in."""
         key = key_of(place)
