@@ -30,7 +30,7 @@ from loom.tui.opening import open_workbench
 from loom.tui.palette import Entry, session_entries
 from loom.tui.screens.archive import ArchiveScreen
 from loom.tui.screens.chat import ChatScreen
-from loom.tui.screens.chat_commands import GoTo
+from loom.tui.screens.chat_commands import GoTo, Place
 from loom.tui.screens.chat_help import chat_help
 from loom.tui.screens.choose_model import ChooseModelScreen
 from loom.tui.screens.confirm import ConfirmScreen, leaving_costs
@@ -228,9 +228,9 @@ class LoomApp(LoomLook):
     @work(group="open", exit_on_error=False)
     async def _go(self, target: PickerResult | JumpTo) -> None:
         """Open what was picked. Nothing is interrupted by looking elsewhere."""
-        if self._bench is not None and not isinstance(target, Quit):
+        if (bench := self._bench) is not None and not isinstance(target, Quit):
             async with self._opening:
-                await self._go_now(self._bench, target)
+                await self._go_now(bench, target)
 
     async def _go_now(self, bench: Workbench, target: PickerResult | JumpTo) -> None:
         try:
@@ -257,8 +257,7 @@ class LoomApp(LoomLook):
     @on(ChatScreen.TakenAnswer)
     @work(group="open", exit_on_error=False)
     async def _answer_taken(self) -> None:
-        bench = self._bench
-        if bench is None:
+        if (bench := self._bench) is None:
             return
         try:
             held = await self._stage.ask_about_taken(bench)
@@ -305,21 +304,25 @@ class LoomApp(LoomLook):
 
     @on(GoTo)
     async def _go_to(self, event: GoTo) -> None:
-        if event.place == "help":
-            self.push_screen(HelpScreen(chat_help()))
-        elif event.place == "quit":
+        await self.action_go(event.place, event.argument)
+
+    async def action_go(self, place: Place, argument: str = "") -> None:
+        """Go there; done as a key is pressed, the keys behind it are the new screen's."""
+        if place == "help":
+            await self.push_screen(HelpScreen(chat_help()))
+        elif place == "quit":
             await self.action_quit()
         elif self._bench is None:
             self._stage.chat.say(self._stage.chat.failure or "The archive is still being opened.", "warning")
-        elif event.place == "new":
+        elif place == "new":
             self._go(NewSession())
-        elif event.place == "sessions":
-            self.push_screen(self._picker(self._bench), self.visit)
-        elif event.place == "archive":
-            self.push_screen(self._archive(self._bench, event.argument), self.visit)
-        elif event.place == "fork":
-            self._fork_open(event.argument)
-        elif event.place == "model":
+        elif place == "sessions":
+            await self.push_screen(self._picker(self._bench), self.visit)
+        elif place == "archive":
+            await self.push_screen(self._archive(self._bench, argument), self.visit)
+        elif place == "fork":
+            self._fork_open(argument)
+        elif place == "model":
             self._choose_another()
         else:
             await self._show_usage(self._bench)
@@ -366,14 +369,13 @@ class LoomApp(LoomLook):
         """Let the person choose a model; the chat screen's own command changes it."""
         if self._stage.session is None:
             return
-        chat = self._stage.chat
 
-        def chosen(name: str | None) -> None:
+        def chosen(name: str | None, chat: ChatScreen = self._stage.chat) -> None:
             if name is not None:
                 chat.run_command(Call("model", name))
 
-        suggestions = suggest_models(self._settings, os.environ)
-        self.push_screen(ChooseModelScreen(self._stage.session.choice.name, suggestions), chosen)
+        names = suggest_models(self._settings, os.environ)
+        self.push_screen(ChooseModelScreen(self._stage.session.choice.name, names), chosen)
 
     @on(ArchiveScreen.ExportHits)
     @work(group="export", exit_on_error=False)
@@ -385,8 +387,7 @@ class LoomApp(LoomLook):
         except LoomError as error:
             self.notify(str(error), severity="error", markup=False, timeout=15)
             return
-        count = len(event.hits)
-        self.notify(f"{plural(count, 'hit')} written to {path}", markup=False, timeout=15)
+        self.notify(f"{plural(len(event.hits), 'hit')} written to {path}", markup=False, timeout=15)
 
     async def _show_usage(self, bench: Workbench) -> None:
         session = self._stage.session

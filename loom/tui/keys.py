@@ -26,15 +26,36 @@ class Key:
     where: Place
     action: str = ""
     """Action of the widget that owns the place; empty when the widget handles the key itself."""
+    at_once: str = ""
+    """What is done in its place by the app itself, before the keys behind it have their turn: they are meant for where
+    it leads."""
 
 
 KEYS: tuple[Key, ...] = (
     Key("chat.interrupt", "escape", "Esc", "Interrupt", "Interrupt the running exchange", "chat", "interrupt"),
-    Key("chat.help", "f1", "F1", "Help", "Keys and commands", "chat", "command('help')"),
+    Key("chat.help", "f1", "F1", "Help", "Keys and commands", "chat", "command('help')", "app.go('help')"),
     Key("chat.context", "f2", "F2", "Context", "What the window holds", "chat", "command('context')"),
     Key("chat.state", "ctrl+s", "^S", "State", "Show or hide the session state", "chat", "command('state')"),
-    Key("chat.archive", "ctrl+f", "^F", "Archive", "Search everything that was ever said", "chat", "command('recall')"),
-    Key("chat.sessions", "ctrl+o", "^O", "Sessions", "Other sessions of this workspace", "chat", "command('sessions')"),
+    Key(
+        "chat.archive",
+        "ctrl+f",
+        "^F",
+        "Archive",
+        "Search everything that was ever said",
+        "chat",
+        "command('recall')",
+        "app.go('archive')",
+    ),
+    Key(
+        "chat.sessions",
+        "ctrl+o",
+        "^O",
+        "Sessions",
+        "Other sessions of this workspace",
+        "chat",
+        "command('sessions')",
+        "app.go('sessions')",
+    ),
     Key("chat.retry", "ctrl+r", "^R", "Retry save", "Write again what could not be written", "chat", "retry_save"),
     Key(
         "chat.ask_again",
@@ -117,11 +138,12 @@ def bindings(where: Place) -> list[BindingType]:
     return [
         Binding(
             key.keys,
-            key.action,
+            key.at_once or key.action,
             key.label or key.help,
             show=bool(key.label),
             key_display=key.shown,
             tooltip=key.help,
+            priority=bool(key.at_once),
             id=key.id,
         )
         for key in KEYS

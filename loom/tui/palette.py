@@ -90,7 +90,7 @@ def key_entries(app: App[Any], screen: Screen[Any], *, beside_commands: bool) ->
     entries: dict[str, Entry] = {}
     for node, binding, enabled, tooltip in screen.active_bindings.values():
         told = tooltip or (binding.description if binding.show else "")
-        if not told or not enabled or binding.action.startswith("command"):
+        if not told or not enabled or binding.action.startswith(("command", "app.go")):
             # A slash command has an entry of its own; the palette is open.
             continue
         if beside_commands and node is app and command_named(binding.action):

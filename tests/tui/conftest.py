@@ -19,7 +19,7 @@ from loom.locations import Locations
 from loom.tools.outcome import Preview
 from loom.tui.look import LoomLook
 from loom.tui.screens.chat import ChatScreen
-from loom.tui.screens.chat_commands import GoTo
+from loom.tui.screens.chat_commands import GoTo, Place
 from loom.tui.widgets.composer import Composer
 from tests.support.browsing import Fixed, fill
 from tests.support.checkout import make_checkout
@@ -54,6 +54,9 @@ class ChatApp(LoomLook):
 
     def on_go_to(self, event: GoTo) -> None:
         self.went.append(event)
+
+    def action_go(self, place: Place) -> None:
+        self.went.append(GoTo(place))
 
 
 ASKED = ApprovalAsked("c1", "shell_execute", Preview("Run a command", "make", "command", "exactly this", "k"))

@@ -52,6 +52,12 @@ async def time_travel(seat: Seat) -> None:
     await see(seat, PastRequestScreen)
 
 
+async def filtered(seat: Seat) -> None:
+    await command("sessions", PickerScreen)(seat)
+    await seat.pilot.press("slash")
+    await seat.until(lambda: "Clear filter" in names(seat))
+
+
 async def hits(seat: Seat) -> None:
     await command("recall hello", ArchiveScreen)(seat)
     await seat.until(lambda: seat.app.screen.query("HitList") and seat.app.screen.query_one("HitList").items)  # type: ignore[attr-defined]
@@ -69,6 +75,7 @@ SCREENS = [
     chat,
     command("context", UsageScreen),
     command("sessions", PickerScreen),
+    filtered,
     command("recall", ArchiveScreen),
     command("help", HelpScreen),
     command("pins", PinsScreen),
@@ -81,6 +88,7 @@ WANTED = {
     "chat": {"Help", "Context", "Archive"},
     "context": {"Earlier requests"},
     "sessions": {"Open", "Filter", "Search"},
+    "filtered": {"Open", "Search", "Clear filter"},
     "help": {"Search"},
     "memory": {"Edit", "Undo"},
     "time_travel": {"Before", "After", "Open", "Compare"},

@@ -22,7 +22,7 @@ from loom.archive.records import Session
 from loom.errors import LoomError
 from loom.text import plural, show_line, storable
 from loom.tui.age import utc_now
-from loom.tui.choices import AttachTurn, ForkAt, JumpTo, NewSession, OpenSession, PickerResult, Quit
+from loom.tui.choices import ArchiveResult, AttachTurn, ForkAt, JumpTo, NewSession, OpenSession, PickerResult, Quit
 from loom.tui.listed_sessions import ListedSessions, read_listed
 from loom.tui.places import is_gone
 from loom.tui.readers import SearchReader, SessionReader
@@ -34,7 +34,7 @@ from loom.tui.screens.help import HelpGroup, HelpScreen, group_of_bindings
 from loom.tui.session_words import deletion_in_words, nothing_in_words
 from loom.tui.widgets.facet_bar import Scope
 from loom.tui.widgets.key_bar import KeyBar
-from loom.tui.widgets.key_order import LineBox
+from loom.tui.widgets.key_order import FilterLine
 from loom.tui.widgets.list_note import ListNote
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.session_list import SessionList
@@ -120,7 +120,7 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
 
     def compose(self) -> ComposeResult:
         yield TitleLine()
-        yield LineBox(
+        yield FilterLine(
             placeholder="title, focus, model, reference; Enter opens", id="filter", compact=True, select_on_focus=False
         )
         yield SessionList(clock=self._clock, open_id=self._open_id)
@@ -339,21 +339,22 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
 
     # --- other screens ----------------------------------------------------------------------------
 
-    @work(exclusive=True, group="archive")
     async def action_archive(self) -> None:
         if self._search is None:
             return
         session = self._current
-        found = await self.app.push_screen_wait(
-            ArchiveScreen(
-                self._search,
-                session_id=session.id if session is not None else None,
-                workspace=self._workspace,
-                query=self.query_one("#filter", Input).value,
-                scope=Scope.ALL if self._everywhere else Scope.WORKSPACE,  # what is listed
-                clock=self._clock,
-            )
+        browser = ArchiveScreen(
+            self._search,
+            session_id=session.id if session is not None else None,
+            workspace=self._workspace,
+            query=self.query_one("#filter", Input).value,
+            scope=Scope.ALL if self._everywhere else Scope.WORKSPACE,  # what is listed
+            clock=self._clock,
         )
+        # Until it is there no other key has its turn: what is typed next is meant for its query.
+        await self.app.push_screen(browser, self._found)
+
+    def _found(self, found: ArchiveResult | None) -> None:
         match found:
             case JumpTo(session_id, turn_number):
                 self.dismiss(OpenSession(session_id, turn_number))

@@ -6,6 +6,9 @@ waited behind it have been written: `teh`, two Backspaces and `he`, all at once,
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
 from textual.events import Key
 from textual.widget import Widget
 from textual.widgets import Input
@@ -38,3 +41,11 @@ class LineBox(Input):
 
     async def _on_key(self, event: Key) -> None:
         await bound_here(self, event)
+
+
+class FilterLine(LineBox):
+    """A line that filters a list; Enter opens the row under the list's cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "Open", tooltip="Open the row under the cursor"),
+    ]
