@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loom.archive.records import Turn, TurnKind
+from loom.text import split_attached, with_attached
 from loom.tools.mentions import without_files
 
 MARK = "!"
@@ -56,8 +57,11 @@ def unpacked(text: str) -> list[str]:
 
 def joined(*spelled: str) -> str:
     """Several pieces as one text to go on with; blank ones are left out. One alone stays what it is; of several nothing
-    is a command any more."""
+    is a command any more, and what was attached to any goes along behind all."""
     pieces = [text for text in spelled if text.strip()]
     if len(pieces) < 2:
         return "".join(pieces)
-    return Typed("\n\n".join(pieces)).spelled
+    words, attached = zip(*map(split_attached, pieces), strict=True)
+    said = "\n\n".join(words)
+    behind = "\n\n".join(filter(None, attached))
+    return Typed(with_attached(said, behind) if behind else said).spelled

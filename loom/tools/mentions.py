@@ -1,4 +1,5 @@
-"""Files that the person names in a message, as `@src/auth.py` or `@"with a space.txt"`: what they hold goes with it.
+"""What goes along with a message: files that the person names in it, as `@src/auth.py` or `@"with a space.txt"`, and
+turns of the archive.
 
 It is attached behind the message as data, fenced, under its path, so that neither the model nor the session state takes
 it for the person's own words. What is no file of the workspace stays what it is: a word with an @.
@@ -10,6 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from loom.text import split_attached, storable, with_attached
 from loom.tools.file_kinds import encoding_of, kind_of, size_in_words
@@ -53,11 +55,13 @@ class Mentions:
 
     def with_files(self, message: str) -> str:
         """The message, and behind it the text of each file that it names, once."""
+        message, attached = split_attached(message)
         places = list(dict.fromkeys(self._named(message)))
         blocks = [self._block(place) for place in places[:MAX_FILES]]
         if left := places[MAX_FILES:]:
             names = ", ".join(place.shown for place in left)
             blocks.append(f"{_HEAD}not {names}: at most {MAX_FILES} files go along with a message]")
+        blocks = [attached, *blocks] if attached else blocks
         return with_attached(message, "\n\n".join(blocks)) if blocks else message
 
     def _named(self, message: str) -> Iterator[Place]:
@@ -85,13 +89,35 @@ class Mentions:
         encoding = encoding_of(data)
         if encoding is None:
             return f"{_HEAD}not {place.shown}: it is {kind_of(data)}]"
-        text, cut = _beginning(data, encoding)
-        about = f"{place.shown}, {size_in_words(size)}"
-        if cut:
-            lines = text.count("\n") + 1
-            about += f", only its first {lines:,} line{'' if lines == 1 else 's'}; read_file shows the rest"
-        fence = "`" * max(3, *(len(run) + 1 for run in re.findall(r"`+", text)), 3)
-        return f"{_HEAD}{about}]\n{fence}\n{text}\n{fence}"
+        return _fenced(f"{place.shown}, {size_in_words(size)}", data, encoding, "read_file")
+
+
+def attached_turn(name: str, about: str, text: str) -> str:
+    """What goes behind a message for a turn of the archive; `name` is `k3f9 T57`, `about` one line."""
+    return _fenced(f"turn {name}, {about}", storable(text).encode(), "utf-8", "conversation_recall")
+
+
+def turn_attached(block: str) -> str:
+    """The name of the turn that a block is of; empty when it is of a file."""
+    found = re.match(rf"{re.escape(_HEAD)}turn (\S+ T\d+), ", block)
+    return found[1] if found is not None else ""
+
+
+def blocks_of(attached: str) -> list[str]:
+    """What was attached, each by itself."""
+    lines = attached.split("\n")
+    heads = [number for number, line in _unfenced(lines) if line.startswith(_HEAD)]
+    return ["\n".join(lines[head:end]).rstrip("\n") for head, end in pairwise([*heads, len(lines)])]
+
+
+def _fenced(about: str, data: bytes, encoding: str, rest: str) -> str:
+    """The block of a text: as much of it as goes along, below what it is. `rest` is the tool that has all of it."""
+    text, cut = _beginning(data, encoding)
+    if cut:
+        lines = text.count("\n") + 1
+        about += f", only its first {lines:,} line{'' if lines == 1 else 's'}; {rest} shows the rest"
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall(r"`+", text)), 3)
+    return f"{_HEAD}{about}]\n{fence}\n{text}\n{fence}"
 
 
 def _beginning(data: bytes, encoding: str) -> tuple[str, bool]:
@@ -112,18 +138,19 @@ def without_files(message: str) -> str:
 
 def attached_files(message: str) -> list[str]:
     """The lines that say what was attached: `[attached: src/auth.py, 26 bytes]`."""
-    return [line for line in _unfenced(split_attached(message)[1].split("\n")) if line.startswith(_HEAD)]
+    return [block.partition("\n")[0] for block in blocks_of(split_attached(message)[1])]
 
 
-def _unfenced(lines: Sequence[str]) -> Iterator[str]:
+def _unfenced(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The lines that stand in no fence, with their places."""
     fence = ""
-    for line in lines:
+    for number, line in enumerate(lines):
         if fence:
             fence = "" if line == fence else fence
         elif re.fullmatch(r"`{3,}", line):
             fence = line
         else:
-            yield line
+            yield number, line
 
 
 def spelled(path: str) -> str:

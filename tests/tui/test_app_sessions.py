@@ -14,6 +14,7 @@ from loom.archive import ConversationStore
 from loom.archive.database import connect
 from loom.cowork.session import CoworkSession
 from loom.locations import Locations
+from loom.text import split_attached
 from loom.tui.choices import NewSession, OpenSession
 from loom.tui.screens.archive import ArchiveScreen, AttachTurn, ForkAt, JumpTo
 from loom.tui.screens.chat import ChatScreen
@@ -106,8 +107,33 @@ async def test_an_attached_turn_goes_along_with_the_next_message(locations: Loca
         await seat.talk("read README.md")
         seat.app.visit(AttachTurn(seat.session_id, 1))
         await seat.until(lambda: seat.chat.draft)
-        assert "user wrote:\nread README.md" in seat.chat.draft
         assert "T1]" in seat.chat.query_one(Composer).text
+        await seat.pilot.press(*"still so?", "enter")
+        await seat.until(lambda: len(seat.chat.query(UserMessage)) == 2)
+        words, attached = split_attached(seat.chat.query(UserMessage).last().text)
+        assert words == "still so?"
+        assert " T1, user · " in attached and "\nread README.md\n" in attached
+
+
+@pytest.mark.parametrize(
+    ("words", "title"), [("is this still so?", "is this still so?"), ("", "About “read README.md”")]
+)
+async def test_a_session_that_begins_with_an_attached_turn_is_called_by_the_persons_words(
+    locations: Locations, workspace: Path, words: str, title: str
+) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        first = seat.session_id
+        seat.app.visit(NewSession())
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and not seat.chat.query(UserMessage))
+        await seat.ready()
+        seat.app.visit(AttachTurn(first, 1))
+        await seat.until(lambda: seat.chat.draft)
+        await seat.pilot.press(*words, "enter")
+        await seat.until(lambda: seat.chat.query(UserMessage) and not seat.chat.busy)
+        assert seat.chat.service is not None and seat.chat.service.session is not None
+        assert seat.chat.service.session.title == title
 
 
 async def test_the_hits_of_a_search_can_be_written_to_a_file(locations: Locations, workspace: Path) -> None:

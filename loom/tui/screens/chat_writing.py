@@ -16,10 +16,11 @@ from textual.widgets import Input, TextArea
 
 from loom.archive.records import Turn
 from loom.cowork.typed import Typed, joined, packed, read_typed
-from loom.tools.mentions import best_paths
+from loom.tools.mentions import attached_turn, best_paths
 from loom.tui.commands import parse
 from loom.tui.screens.chat_pages import PagedScreen
 from loom.tui.service import ChatService
+from loom.tui.turn_text import turn_heading, turn_text
 from loom.tui.widgets.approval import Approval
 from loom.tui.widgets.approval_place import ApprovalPlace
 from loom.tui.widgets.completion import CompletionPopup
@@ -153,9 +154,9 @@ class WritingScreen(PagedScreen):
 
     def attach_turn(self, turn: Turn, reference: str) -> None:
         """Let this turn go along with the next message, under a short name."""
-        name = f"[{reference} T{turn.turn_number}]"
         composer = self.query_one(Composer)
-        composer.attach(name, f"{name} {turn.role} wrote:\n{turn.content or ''}\n[end of T{turn.turn_number}]\n")
+        about = turn_heading(turn).partition(" ")[2]
+        composer.attach(attached_turn(f"{reference} T{turn.turn_number}", about, turn_text(turn)))
         composer.focus()
 
     @on(Composer.TakeBack)

@@ -14,18 +14,10 @@ from loom.cowork.typed import MARK, Typed, joined, read_typed
 from loom.text import UNSAFE, show, show_line
 from loom.tools.mentions import spelled
 from loom.tui.commands import Command, complete
+from loom.tui.widgets.behind_names import MAX_PASTE_LINES, BehindNames, slow_to_wrap
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.key_order import bound_here
 
-MAX_PASTE_LINES = 30
-"""A longer paste stands in the composer as a short name, so that the words around it stay in view. The whole text is
-sent."""
-MAX_PASTE_CHARS = 50_000
-"""So does one of more characters, or with a very long line, also where it is put back: wrapping megabytes at every key
-press would make typing wait."""
-MAX_PASTE_LINE = 10_000
-MOST_PASTES = 50
-"""Pastes whose text is known behind their names; undo and history bring back names of long ago."""
 MAX_HISTORY = 500
 
 _NEWLINE_KEYS = ("shift+enter", "ctrl+j", "alt+enter")
@@ -133,8 +125,7 @@ class Composer(TextArea):
         self._history: list[str] = []
         self._at: int | None = None
         self._draft = ""
-        self._pastes: dict[str, str] = {}
-        self._pasted = 0
+        self._behind = BehindNames()
         self._quiet_at: str | None = None
         self._offered_at = ""
         """The text that the list on the screen was made for."""
@@ -192,16 +183,13 @@ class Composer(TextArea):
         """Replace the content (undo brings the old one back), cursor at the end."""
         typed = read_typed(text)
         self._be_shell(typed.is_command)
-        text = typed.text
-        if _slow_to_wrap(text):
-            text = self._fold(text)
+        text = self._behind.taken(typed.text)
         self.replace(text, self.document.start, self.document.end)
         self.move_cursor(self.document.end)
 
-    def attach(self, name: str, text: str) -> None:
-        """Write `name`; what is sent in its place is `text`."""
-        self._pastes[name] = text
-        self.insert(f"{name} ")
+    def attach(self, block: str) -> None:
+        """Write the name of a turn; what is `attached_turn` of it goes along with the message."""
+        self.insert(f"{self._behind.attach(block)} ")
 
     def empty(self) -> None:
         """Take the text away; undo brings it back. A shell stays one."""
@@ -209,26 +197,12 @@ class Composer(TextArea):
 
     @property
     def unsent(self) -> str:
-        """What is being written, spelled, with long pastes in full."""
+        """What is being written, spelled, as it would be sent."""
         return Typed(self.whole_text(), self.is_shell).spelled if self.text else ""
 
     def whole_text(self) -> str:
-        """What was written, with long pastes in full."""
-        if not self._pastes:
-            return self.text
-        names = "|".join(map(re.escape, self._pastes))
-        return re.sub(names, lambda name: self._pastes[name[0]], self.text)
-
-    def _fold(self, text: str) -> str:
-        """A short name for a long text."""
-        self._pasted += 1
-        lines = text.removesuffix("\n").count("\n") + 1
-        size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
-        name = f"[pasted text {self._pasted}: {size}]"
-        self._pastes[name] = text
-        while len(self._pastes) > MOST_PASTES:
-            del self._pastes[next(iter(self._pastes))]
-        return name
+        """What was written, with long pastes in full and the turns that go along behind it."""
+        return self._behind.whole(self.text, alone=self.is_shell)
 
     # --- keys ------------------------------------------------------------------------------------------------
 
@@ -390,11 +364,7 @@ class Composer(TextArea):
         if hidden := len(UNSAFE.findall(text)):
             text = show(text)
             self.post_message(self.HiddenShown(hidden))
-        if text.count("\n") >= MAX_PASTE_LINES or _slow_to_wrap(text):
-            text = self._fold(text)
+        if text.count("\n") >= MAX_PASTE_LINES or slow_to_wrap(text):
+            text = self._behind.fold(text)
         if result := self._replace_via_keyboard(text, *self.selection):
             self.move_cursor(result.end_location)
-
-
-def _slow_to_wrap(text: str) -> bool:
-    return len(text) > MAX_PASTE_CHARS or max(map(len, text.split("\n"))) > MAX_PASTE_LINE
