@@ -14,6 +14,11 @@ def local_time(moment: str) -> str:
     return f"{stamp[:16]} {stamp[16:]}"
 
 
+def local_offset() -> str:
+    """By how much local time is now ahead of UTC: `+01:00`."""
+    return datetime.now().astimezone().isoformat()[-6:]
+
+
 def iso_time(moment: str) -> str:
     """`2026-11-22T08:10:42+01:00`, for files that others read; what is no ISO 8601 time stays as it is."""
     local = _local(moment)

@@ -7,6 +7,7 @@ from typing import Any
 from loom.archive.records import Revision, SearchHit, Turn, TurnKind
 from loom.archive.references import named_references
 from loom.text import storable
+from loom.times import local_time
 from loom.tools.recall_text import Elsewhere, Recalled, made_head, recalled
 
 NAME = "conversation_recall"
@@ -66,7 +67,7 @@ def revised(turn: Recalled, hit: SearchHit, revision: Revision | None) -> Recall
     if revision is None:
         return turn
     where = "" if revision.session_id == hit.session_id else f" in session {revision.session_reference}"
-    when = revision.created_at[:10]
+    when = local_time(revision.created_at)[:10]
     return replace(
         turn,
         head=f"{turn.head}; see also T{revision.turn_number}{where}: later decision on the same subject",

@@ -8,6 +8,7 @@ from typing import Any
 
 from loom.archive.records import Turn, TurnStatus
 from loom.text import storable
+from loom.times import local_time
 
 MAX_NAME = 80
 MAX_ARGUMENT = 120
@@ -170,7 +171,7 @@ def head_of(turn: Turn, arguments: Mapping[str, Any] | str | None = None, elsewh
 
 
 def made_head(number: int, who: str, created_at: str, *notes: str) -> str:
-    when = created_at[:16].replace("T", " ")
+    when = local_time(created_at)[:16]
     # A tool's name, an argument's or a title may hold line breaks; a head is one line.
     return " ".join(f"[Turn {number}] {who} ({', '.join([when, *filter(None, notes)])})".split())
 

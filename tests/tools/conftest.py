@@ -12,6 +12,7 @@ from loom.config import Settings
 from loom.tools.paths import Workspace
 from loom.tools.toolbox import Toolbox, build_toolbox
 from tests.support.checkout import make_checkout
+from tests.support.zone import reading_in
 from tests.tools.nothing_said import KEPT, NothingSaid
 from tests.tools.talk import Talk
 
@@ -71,9 +72,10 @@ def git_tools(checkout: Path) -> Toolbox:
 
 @pytest.fixture
 async def talk(tmp_path: Path, root: Path) -> AsyncIterator[Talk]:
-    """A session in which nothing was said yet."""
+    """A session in which nothing was said yet, of somebody whose time is UTC."""
     store = await ConversationStore.open(tmp_path / "archive" / "archive.db")
     talk = Talk(store, root)
     await talk.begin()
-    yield talk
+    with reading_in("UTC"):
+        yield talk
     await store.close()

@@ -9,10 +9,12 @@ from contextlib import closing
 import pytest
 
 from loom.archive.records import TurnKind, TurnStatus
+from loom.times import local_offset
 from loom.tools.outcome import ToolFailure
 from loom.tools.recall import DATA, END
 from loom.tools.recall_hits import blocks
 from loom.tools.recall_text import Recalled
+from tests.support.zone import reading_in
 from tests.tools.talk import Talk
 
 
@@ -22,13 +24,23 @@ async def test_a_match_comes_with_a_neighbour_on_either_side(talk: Talk) -> None
     content = await talk.recall("search", query="JWT")
     session = await talk.store.get_session(talk.session)
     assert session is not None
+    data = DATA.format(local_offset())
     assert content == (
-        f"Recalled from the archive of session {session.reference}: {DATA} 1 match in this session, best first.\n\n"
+        f"Recalled from the archive of session {session.reference}: {data} 1 match in this session, best first.\n\n"
         "[Turn 2] user: (2026-01-15 14:30)\n  two\n\n"
         "[Turn 3] user: (2026-01-15 14:30) match 1\n  We use JWT refresh tokens\n\n"
         "[Turn 4] user: (2026-01-15 14:30)\n  four\n\n"
         f"{END}"
     )
+
+
+async def test_times_are_those_of_the_person(talk: Talk) -> None:
+    await talk.user("We deploy with Capistrano.", "2026-01-15T23:30:00.000000Z")
+    await talk.user("We no longer deploy with Capistrano.", "2026-02-01T22:00:00.000000Z")
+    with reading_in("Asia/Tokyo"):
+        content = await talk.recall("search", query="capistrano")
+    assert "Times are local, UTC+09:00." in content
+    assert "[Turn 1] user: (2026-01-16 08:30)" in content and "[T2, 2026-02-02: " in content
 
 
 async def test_a_question_comes_with_its_answer_whatever_lies_between(talk: Talk) -> None:
