@@ -1,17 +1,14 @@
-"""What other looms do with the session that is open here: one takes it over, one writes what is read here."""
+"""What another loom does with the session that is open here: it takes it over (what it writes: following.py)."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from loom.archive import ArchiveError, ConversationStore, Turn
-from loom.archive.records import Session
+from loom.archive import ArchiveError, ConversationStore
 
 LOOK_SECONDS = 1.0
 """How often is looked; one indexed row each time."""
-MOST_TURNS = 500
-"""Turns taken in at one look; the rest comes with the next."""
 
 
 class Lookout:
@@ -95,25 +92,3 @@ class Claim:
         session_id, self._session_id = self._session_id, None
         if session_id is not None:
             await self._store.release_lease(session_id)
-
-
-def follow(
-    store: ConversationStore,
-    seen: Session,
-    written: Callable[[list[Turn]], Awaitable[None]],
-    fault: Callable[[Exception], None],
-) -> Lookout:
-    """Awaits `written` with the turns, ascending, that another loom has added to the session behind those in `seen`.
-    `fault` gets what goes wrong with that."""
-    last = seen.turn_count
-
-    async def look() -> None:
-        nonlocal last
-        if await store.get_turn_count(seen.id) <= last:
-            return
-        turns = await store.get_range(seen.id, last + 1, last + MOST_TURNS)
-        if turns:
-            last = turns[-1].turn_number
-            await written(turns)
-
-    return Lookout(look, fault)

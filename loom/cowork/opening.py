@@ -7,8 +7,9 @@ from collections.abc import Callable
 from loom.archive import ConversationStore, Turn
 from loom.archive.records import PERSON_COMMAND, TurnKind, TurnStatus
 from loom.cowork.answering import Answering
-from loom.cowork.elsewhere import Claim, Lookout, follow
+from loom.cowork.elsewhere import Claim, Lookout
 from loom.cowork.events import Listener, Notice, SessionOpened, StateChanged, ToolFinished, TurnStored
+from loom.cowork.following import follow
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
 from loom.text import plural
@@ -67,7 +68,7 @@ class Opening:
         """To read it only. What another loom writes is told as it comes, until this is closed. Raises
         UnknownSession."""
         await self._open(session_id)
-        self._follower = follow(self._store, self._record.require(), self._follow, self._fault)
+        self._follower = follow(self._store, self._record.require(), self._follow, self._listener, self._fault)
         self._follower.start()
 
     async def _follow(self, turns: list[Turn]) -> None:

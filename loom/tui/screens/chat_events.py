@@ -16,6 +16,7 @@ from loom.tui.widgets.welcome import Welcome
 
 SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning"}
 
+_NEWER = ev.TurnStored | ev.ToolFinished | ev.TextDelta | ev.ThinkingDelta
 
 TAKEN_WORDS = (
     "Another loom took this session over. Whatever ran here was stopped; nothing more is stored.\n"
@@ -33,7 +34,7 @@ class EventDrawing:
         screen = self._screen
         transcript = screen.query_one(Transcript)
         follows = screen.service is not None and screen.service.read_only
-        if transcript.newer_dropped and follows and isinstance(event, ev.TurnStored | ev.ToolFinished):
+        if transcript.newer_dropped and follows and isinstance(event, _NEWER):
             return  # the person reads far up; what is newer is loaded on the way down
         if transcript.newer_dropped and isinstance(event, ev.TurnStored | ev.ToolStarted):
             await screen.show_newest()
