@@ -51,6 +51,16 @@ def words_of(snippet: str, highlights: Spans) -> tuple[str, ...]:
     return tuple(sorted((word for word in found if word), key=lambda word: (-len(word), word)))
 
 
+def found_at(text: str, snippet: str, highlights: Spans) -> tuple[int, int] | None:
+    """Where in a text that is shown a search's best match stands: in the middle of its snippet; where the text is worded
+    otherwise than the one that was searched, the first of the words that it marked. None where there is none."""
+    at = text.find(snippet) if highlights else -1
+    if at >= 0:
+        start, end = min(highlights, key=lambda span: abs(span[0] + span[1] - len(snippet)))
+        return at + start, at + end
+    return next(iter(occurrences(text, words_of(snippet, highlights), 1)), None)
+
+
 def occurrences(text: str, words: Iterable[str], limit: int = MAX_MARKS) -> list[tuple[int, int]]:
     """Where the words stand in the text, whatever their case."""
     pattern = "|".join(re.escape(word) for word in words)

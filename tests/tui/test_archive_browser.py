@@ -13,8 +13,11 @@ from loom.archive.records import SearchHit, SearchPage, TurnKind
 from loom.state.pins import pin_meta
 from loom.tui.choices import JumpTo
 from loom.tui.screens.archive import ArchiveScreen
+from loom.tui.screens.turn_view import TurnViewScreen
 from loom.tui.widgets.facet_bar import Scope
 from loom.tui.widgets.hit_list import HitList
+from loom.tui.widgets.hit_preview import HitPreview
+from loom.tui.widgets.text_view import TextView
 from tests.support.browsing import HERE, NOW, Fixed, alone, id_of, screen_text, until
 from tests.tui.archive_browser import browser, found, preview, said, typed
 
@@ -183,3 +186,25 @@ async def test_what_is_said_of_a_search_in_vain_is_read_to_its_end_in_a_narrow_t
     async with app.run_test(size=(60, 20)) as pilot:
         await until(pilot, lambda: "^T searches more." in said(screen))
         await until(pilot, lambda: "more." in screen_text(app))
+
+
+async def test_a_match_far_down_in_a_large_turn_is_what_is_seen_first(shelf: Fixed) -> None:
+    text = "alpha beta\n" * 5_000 + "alpha zebra stands here\n" + "gamma delta\n" * 5_000
+    number = await shelf.store.append_turn(id_of(shelf, "a1b2"), "user", text)
+    screen = browser(shelf)
+    app = alone(screen)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await typed(pilot, screen, "alpha zebra")
+        await until(pilot, lambda: "alpha zebra stands here" in preview(screen))
+
+        def at_match() -> bool:
+            page = screen.query_one(HitPreview).page
+            return page is not None and preview(screen)[len(page.to_match.plain) :].startswith(("alpha zebra", "zebra"))
+
+        await until(pilot, at_match)
+        await pilot.press("down", "v")
+        await until(pilot, lambda: isinstance(app.screen, TurnViewScreen))
+        view = app.screen.query_one(TextView)
+        await until(pilot, lambda: view.scroll_y > 1_000)
+        lines = [view.render_line(y).text.rstrip() for y in range(view.size.height)]
+        assert "alpha zebra stands here" in lines

@@ -58,6 +58,11 @@ async def filtered(seat: Seat) -> None:
     await seat.until(lambda: "Clear filter" in names(seat))
 
 
+async def queried(seat: Seat) -> None:
+    await command("recall hello", ArchiveScreen)(seat)
+    await seat.until(lambda: "Hits" in names(seat))
+
+
 async def hits(seat: Seat) -> None:
     await command("recall hello", ArchiveScreen)(seat)
     await seat.until(lambda: seat.app.screen.query("HitList") and seat.app.screen.query_one("HitList").items)  # type: ignore[attr-defined]
@@ -81,6 +86,7 @@ SCREENS = [
     command("pins", PinsScreen),
     command("memory", MemoryScreen),
     time_travel,
+    queried,
     hits,
     whole_turn,
 ]
@@ -92,6 +98,7 @@ WANTED = {
     "help": {"Search"},
     "memory": {"Edit", "Undo"},
     "time_travel": {"Before", "After", "Open", "Compare"},
+    "queried": {"Open first", "Hits"},
     "hits": {"Open", "Whole", "Attach"},
     "whole_turn": {"Before", "After", "Copy"},
 }

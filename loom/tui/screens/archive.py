@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.events import Resize
@@ -24,8 +24,9 @@ from loom.tui.choices import ArchiveResult, AttachTurn, ForkAt, JumpTo
 from loom.tui.filter_completion import FILTERS, Choice, Typed, asked_by, choices_for
 from loom.tui.named_turn import named_turn
 from loom.tui.readers import SearchReader, Within, still_there, turns_near
+from loom.tui.screens.archive_keys import BINDINGS, OF_A_HIT, archive_help
 from loom.tui.screens.ending_work import EndsItsWork
-from loom.tui.screens.help import HelpScreen, group_of_bindings
+from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.turn_view import TurnViewScreen
 from loom.tui.search_words import counted, outcome
 from loom.tui.turn_text import turn_text
@@ -70,22 +71,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
     }
     """
     AUTO_FOCUS = "#query"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "to_hits", "Hits", key_display="↓", tooltip="From the query to the hits"),
-        Binding("v", "view", "Whole", tooltip="The whole turn, however large"),
-        Binding("a", "attach", "Attach", tooltip="Send the turn along with the next message"),
-        Binding("slash", "to_query", "Query", key_display="/", tooltip="Back to the query"),
-        Binding("y", "copy", "Copy", tooltip="Copy the turn"),
-        Binding("f", "fork", "Fork", tooltip="Fork the session after the exchange of this turn"),
-        Binding("e", "export", "Export", tooltip="Write the hits to a file"),
-        Binding("ctrl+t", "facet('scope')", "Scope", show=False, tooltip="This session, this workspace, everything"),
-        Binding("ctrl+r", "facet('role')", "Role", show=False, tooltip="Whose turns"),
-        Binding("ctrl+o", "facet('tool')", "Tool", show=False, tooltip="Which tool's results"),
-        Binding("ctrl+g", "facet('time')", "Time", show=False, tooltip="How old at most"),
-        Binding("f1,question_mark", "help", "Help", key_display="F1", tooltip="This page (? too, outside the query)"),
-        Binding("escape", "dismiss(None)", "Back", key_display="Esc", tooltip="Back"),
-    ]
-    _OF_A_HIT = frozenset({"view", "attach", "copy", "fork", "export", "to_query"})
+    BINDINGS: ClassVar[list[BindingType]] = BINDINGS
 
     class ExportHits(Message):
         """The hits are to be written to a file; the browser stays open."""
@@ -253,6 +239,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         hits.set_items(rows)
         right = counted(page, MOST_HITS) if page is not None else ""
         self.query_one(TitleLine).show(Content.styled("Archive", "bold"), Content.styled(right, "$foreground-muted"))
+        self.refresh_bindings()
 
     def _say(self, text: str, *, error: bool = False) -> None:
         self.query_one(ListNote).say(text, error=error)
@@ -312,15 +299,17 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         if not self.is_mounted:
             return True
         in_query = isinstance(self.focused, Input)
-        if action in self._OF_A_HIT:
-            return not in_query and (action == "to_query" or self._searching or self._hit is not None)
-        return in_query if action == "to_hits" else True
+        # Before it is found, too: the key that comes next is meant for it.
+        may_be_hit = self._hit is not None or self._searching or self._text != self._asked
+        if action in OF_A_HIT:
+            return not in_query and (action == "to_query" or may_be_hit)
+        if action in ("to_hits", "open"):
+            return in_query and (may_be_hit or (action == "open" and self._named > 0))
+        return True
 
     def action_to_hits(self) -> None:
-        # Before they are found, too: the key that comes next is meant for the hits.
-        if self._hit is not None or self._searching or self._text != self._asked:
-            # Not by `focus`, which lets the next key pass to the query.
-            self.set_focus(self.query_one(HitList))
+        # Not by `focus`, which lets the next key pass to the query.
+        self.set_focus(self.query_one(HitList))
 
     def _waits(self, action: Callable[[], object]) -> bool:
         """Whether it is still being searched; the action is then done when that is over."""
@@ -341,8 +330,7 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
         self.query_one(FacetBar).show(self._facets)
         self._ask()
 
-    @on(Input.Submitted, "#query")
-    def _submitted(self) -> None:
+    def action_open(self) -> None:
         if self._named:
             self._go_to_named(self._named)
         else:
@@ -400,9 +388,8 @@ class ArchiveScreen(EndsItsWork, Screen[ArchiveResult | None]):
     async def action_view(self) -> None:
         if self._waits(self.action_view):
             return
-        if (turn := await self._turn_of_hit()) is not None:
-            self.app.push_screen(TurnViewScreen(self._reader, turn))
+        if (hit := self._hit) is not None and (turn := await self._turn_of_hit()) is not None:
+            self.app.push_screen(TurnViewScreen(self._reader, turn, hit))
 
     def action_help(self) -> None:
-        keys = group_of_bindings("Archive", [*RowList.BINDINGS, *self.BINDINGS])
-        self.app.push_screen(HelpScreen((keys,)))
+        self.app.push_screen(HelpScreen((archive_help(),)))

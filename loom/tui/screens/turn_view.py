@@ -10,9 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
 
-from loom.archive.records import Turn
+from loom.archive.records import SearchHit, Turn
 from loom.errors import LoomError
 from loom.text import plural, show_line
+from loom.tui.highlight import found_at
 from loom.tui.readers import SearchReader
 from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.turn_text import turn_heading, turn_text, verbatim
@@ -43,10 +44,12 @@ class TurnViewScreen(EndsItsWork, Screen[None]):
         Binding("escape,q,v", "dismiss(None)", "Back", key_display="Esc"),
     ]
 
-    def __init__(self, reader: SearchReader, turn: Turn) -> None:
+    def __init__(self, reader: SearchReader, turn: Turn, hit: SearchHit | None = None) -> None:
+        """Where it is a `hit`, the match comes into view."""
         super().__init__()
         self._reader = reader
         self._turn = turn
+        self._found = found_at(turn_text(turn), hit.snippet, hit.highlights) if hit is not None else None
         self._verbatim = False
 
     @property
@@ -55,7 +58,7 @@ class TurnViewScreen(EndsItsWork, Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield TitleLine()
-        yield TextView(self._text)
+        yield TextView(self._text, found=self._found)
         yield KeyBar()
 
     def on_mount(self) -> None:

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from loom.archive.records import SearchHit, Turn
 from loom.archive.references import named_references
 from loom.text import plural, show_block
-from loom.tui.highlight import excerpt, marked, occurrences, words_of
+from loom.tui.highlight import excerpt, found_at, marked, occurrences, words_of
 from loom.tui.turn_text import turn_heading, turn_text
 
 BEFORE_MATCH = 2_000
@@ -48,8 +48,7 @@ def preview_page(turns: Sequence[Turn], hit: SearchHit) -> PreviewPage:
         if turn.turn_number != hit.turn_number:
             lines += [Content.styled(turn_heading(turn), "$foreground-muted"), _neighbour(text), Content("")]
             continue
-        spans = occurrences(text, words_of(hit.snippet, hit.highlights))
-        first = spans[0][0] if spans else 0
+        first, _ = found_at(text, hit.snippet, hit.highlights) or (0, 0)
         start, end = excerpt(text, first, BEFORE_MATCH, AFTER_MATCH)
         lines.append(Content.styled(turn_heading(turn), "$text-primary bold reverse"))
         if hit.also_in:
@@ -59,8 +58,7 @@ def preview_page(turns: Sequence[Turn], hit: SearchHit) -> PreviewPage:
                 Content.styled(f"… {plural(start, 'character')} before · v shows the whole turn", "$text-accent")
             )
         to_match = Content("\n").join([*lines, marked(text[start:first], ())])
-        inside = [(max(0, a - start), b - start) for a, b in spans if b > start and a < end]
-        lines.append(marked(text[start:end], inside))
+        lines.append(marked(text[start:end], occurrences(text[start:end], words_of(hit.snippet, hit.highlights))))
         if end < len(text):
             more = len(text) - end
             lines.append(

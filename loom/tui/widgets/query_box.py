@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.events import Key
 from textual.message import Message
 
@@ -15,6 +17,11 @@ from loom.tui.widgets.key_order import LineBox, passed_on
 class QueryBox(LineBox):
     """Tab writes what is offered. Up, Down and Enter work in the list only where a filter's value is typed: before
     that they mean what they always mean, since any word may look like the beginning of a filter."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "screen.open", "Open first", tooltip="Open the first hit"),
+        Binding("down", "screen.to_hits", "Hits", key_display="↓", tooltip="From the query to the hits"),
+    ]
 
     class Completing(Message):
         """Something is typed that may be completed; `offer` takes what it may become."""
@@ -86,12 +93,6 @@ class QueryBox(LineBox):
 
     async def _on_key(self, event: Key) -> None:
         if passed_on(self, event):
-            return
-        if event.key == "down" and not self._popup.is_open:
-            # At once: as a binding it would be the turn of the letters behind it first.
-            event.stop()
-            event.prevent_default()
-            await self.run_action("screen.to_hits")
             return
         if self._popup.is_open and self._typed is not None and self._handle(event.key, self._typed):
             event.stop()

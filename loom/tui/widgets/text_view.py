@@ -38,6 +38,7 @@ class TextView(ScrollView, can_focus=True):
         & .text-view--removed { color: $text-error; background: $error 15%; }
         & .text-view--hunk { color: $text-accent; }
         & .text-view--file { color: $text-muted; }
+        & .text-view--found { background: $warning 25%; }
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -45,15 +46,22 @@ class TextView(ScrollView, can_focus=True):
         "text-view--removed",
         "text-view--hunk",
         "text-view--file",
+        "text-view--found",
     }
 
     class Laid(Message):
         """The view has another size, so that other lines may be hidden."""
 
-    def __init__(self, text: str = "", *, diff: bool = False, id: str | None = None) -> None:
+    def __init__(
+        self, text: str = "", *, diff: bool = False, found: tuple[int, int] | None = None, id: str | None = None
+    ) -> None:
+        """`found` is the part of the text, by its characters, whose lines are marked and come into view first."""
         super().__init__(id=id)
         self._text = text
         self._diff = diff
+        self._found = found
+        self._found_rows = range(0)
+        self._was_shown = False
         self._rows: list[Row] = []
         self._width = 0
 
@@ -69,7 +77,14 @@ class TextView(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         self._fold(self.scrollable_content_region.width)
+        if self._found_rows and not self._was_shown:
+            self._was_shown = True
+            self.call_after_refresh(self._show_found)
         self.post_message(self.Laid())
+
+    def _show_found(self) -> None:
+        above = self.scrollable_content_region.height // 3
+        self.scroll_to(y=max(0, self._found_rows[0] - above), animate=False, immediate=True)
 
     @property
     def hidden_below(self) -> int:
@@ -88,6 +103,9 @@ class TextView(ScrollView, can_focus=True):
             return
         self._width = width
         self._rows = fold(self._text, width, diff=self._diff)
+        if self._found is not None:
+            first, last = (len(fold(self._text[:end], width)) for end in self._found)
+            self._found_rows = range(first - 1, last)
         self.virtual_size = Size(width, len(self._rows))
         self.refresh()
 
@@ -98,5 +116,6 @@ class TextView(ScrollView, can_focus=True):
         if index >= len(self._rows):
             return Strip.blank(width, base)
         text, kind = self._rows[index]
-        style = base if kind == "plain" else base + self.get_component_rich_style(f"text-view--{kind}")
+        name = "found" if index in self._found_rows else kind
+        style = base if name == "plain" else base + self.get_component_rich_style(f"text-view--{name}")
         return Strip([Segment(text, style)]).adjust_cell_length(width, style)
