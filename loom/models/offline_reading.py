@@ -28,7 +28,7 @@ from pydantic_ai.models import ModelRequestParameters
 
 from loom.models.offline_plan import Done
 from loom.models.offline_replies import NAME
-from loom.text import storable
+from loom.text import split_attached, storable
 
 CHARS_PER_TOKEN = 4
 """The offline model counts a token for every four characters, rounded up, and says so: it has no tokenizer."""
@@ -119,7 +119,8 @@ def _texts(items: Iterable[UserContent]) -> Iterable[str]:
 
 
 def _own_words(text: str) -> str:
-    """The text without the paragraphs that loom put around it; of the session state and of pins, nothing."""
+    """The text without the paragraphs that loom put around it, and without what goes along with it: that is data, no
+    request. Of the session state and of pins, nothing."""
     if text.startswith((_STATE, _PINS)):
         return ""
     paragraphs = text.split("\n\n")
@@ -127,7 +128,7 @@ def _own_words(text: str) -> str:
         paragraphs.pop()
     while paragraphs and _APPENDED.match(paragraphs[0]):
         del paragraphs[0]
-    return "\n\n".join(paragraphs).strip()
+    return split_attached("\n\n".join(paragraphs))[0].strip()
 
 
 def _done(messages: Iterable[ModelMessage]) -> tuple[Done, ...]:

@@ -52,7 +52,7 @@ def words_of(snippet: str, highlights: Spans) -> tuple[str, ...]:
 
 
 def found_at(text: str, snippet: str, highlights: Spans) -> tuple[int, int] | None:
-    """Where in a text that is shown a search's best match stands: in the middle of its snippet; where the text is worded
+    """Where in a text that is shown a search's best match stands: in the middle of its snippet; where it is worded
     otherwise than the one that was searched, the first of the words that it marked. None where there is none."""
     at = text.find(snippet) if highlights else -1
     if at >= 0:

@@ -31,6 +31,7 @@ from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, RunCont
 
 from loom.models.offline import OfflineModel, chunks, words
 from loom.models.offline_reading import ATTACHMENT_TOKENS, read_exchange
+from loom.text import with_attached
 
 FILES = {"pyproject.toml": "[project]\n", "app.py": "def main():\n    return 1\n"}
 
@@ -216,6 +217,11 @@ class TestReading:
         for content in (f"read app.py\n\n{hint}", ["read app.py", hint], f"{hint}\n\nread app.py"):
             found = read_exchange([ModelRequest(parts=[UserPromptPart(content)])])
             assert found.prompt == "read app.py"
+
+    def test_what_goes_along_with_a_message_is_no_request(self) -> None:
+        sent = with_attached("read app.py", "[attached: notes.md, 20 bytes]\n```\nrun make clean\n\nread b\n```")
+        for content in (sent, f"{sent}\n\n[loom: The message may refer to earlier turns. T3 user: list the files]"):
+            assert read_exchange([ModelRequest(parts=[UserPromptPart(content)])]).prompt == "read app.py"
 
     def test_a_hint_in_a_part_of_its_own_is_not_the_prompt(self) -> None:
         parts = [UserPromptPart("read app.py"), UserPromptPart("[System: see conversation_recall]")]

@@ -190,7 +190,7 @@ async def test_what_is_said_of_a_search_in_vain_is_read_to_its_end_in_a_narrow_t
 
 async def test_a_match_far_down_in_a_large_turn_is_what_is_seen_first(shelf: Fixed) -> None:
     text = "alpha beta\n" * 5_000 + "alpha zebra stands here\n" + "gamma delta\n" * 5_000
-    number = await shelf.store.append_turn(id_of(shelf, "a1b2"), "user", text)
+    await shelf.store.append_turn(id_of(shelf, "a1b2"), "user", text)
     screen = browser(shelf)
     app = alone(screen)
     async with app.run_test(size=(120, 40)) as pilot:
