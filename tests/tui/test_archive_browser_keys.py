@@ -119,3 +119,13 @@ async def test_letters_behind_the_key_that_leads_to_the_query_are_all_in_it(shel
             app.post_message(Key(key, key if len(key) == 1 else None))
         await until(pilot, lambda: isinstance(screen.focused, Input))
         await until(pilot, lambda: screen.query_one("#query", Input).value == "E04ayf")
+
+
+async def test_joiners_are_written_into_the_query(shelf: Fixed) -> None:
+    screen = browser(shelf)
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(screen.focused, Input))
+        for character in "👩\u200d👧":
+            app.post_message(Key(character, character))
+        await until(pilot, lambda: screen.query_one("#query", Input).value == "👩\u200d👧")

@@ -8,6 +8,7 @@ from textual.events import Key, Paste
 
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.composer import Composer
+from tests.support.browsing import until
 
 
 class Host(App[None]):
@@ -81,6 +82,14 @@ async def test_a_command_is_completed_however_fast_it_is_typed(app: Host, key: s
             app.post_message(Key(pressed, pressed if len(pressed) == 1 else None))
         await pilot.pause()
         assert app.sent == ["/recall jwt"]
+
+
+async def test_joiners_are_written_where_they_are_typed(app: Host) -> None:
+    words = "نمی\u200cدانم 👩\u200d👧"
+    async with app.run_test() as pilot:
+        for character in words:
+            app.post_message(Key(character, character))
+        await until(pilot, lambda: app.composer.text == words)
 
 
 async def test_an_empty_message_is_not_sent(app: Host) -> None:

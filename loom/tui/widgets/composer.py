@@ -16,7 +16,7 @@ from loom.tools.mentions import spelled
 from loom.tui.commands import Command, complete
 from loom.tui.widgets.behind_names import MAX_PASTE_LINES, BehindNames, slow_to_wrap
 from loom.tui.widgets.completion import CompletionPopup
-from loom.tui.widgets.key_order import bound_here
+from loom.tui.widgets.key_order import bound_here, is_joiner
 
 MAX_HISTORY = 500
 
@@ -207,11 +207,13 @@ class Composer(TextArea):
     # --- keys ------------------------------------------------------------------------------------------------
 
     async def _on_key(self, event: Key) -> None:
-        if self._switches(event) or self._handle(event.key):
-            event.stop()
-            event.prevent_default()
-        else:
+        if is_joiner(event):
+            self._replace_via_keyboard(event.character or "", *self.selection)
+        elif not (self._switches(event) or self._handle(event.key)):
             await bound_here(self, event)
+            return
+        event.stop()
+        event.prevent_default()
 
     def _switches(self, event: Key) -> bool:
         """Whether the key makes this a shell, or a composer again."""

@@ -36,11 +36,22 @@ def passed_on(widget: Widget, event: Key) -> bool:
     return True
 
 
+def is_joiner(event: Key) -> bool:
+    """Whether the key writes a joiner of zero width: Persian and Indic words are spelt with it, and families of emoji.
+    Textual, which writes only what can be seen, leaves it out."""
+    return event.character in ("\u200c", "\u200d")
+
+
 class LineBox(Input):
     """A line to write in."""
 
     async def _on_key(self, event: Key) -> None:
-        await bound_here(self, event)
+        if is_joiner(event):
+            self.replace(event.character or "", *sorted(self.selection))
+            event.stop()
+            event.prevent_default()
+        else:
+            await bound_here(self, event)
 
 
 class FilterLine(LineBox):
