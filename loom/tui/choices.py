@@ -12,13 +12,13 @@ class NewSession:
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """Go on with a session, or only read it; `turn` is where to look first, None for its end. `said` is said in
-    passing once it is open."""
+    """Go on with a session, or only read it; `turn` is where to look first, None for its end. `forked` says what it
+    was just forked from."""
 
     session_id: str
     turn: int | None = None
     read_only: bool = False
-    said: str = ""
+    forked: str = ""
 
 
 @dataclass(frozen=True, slots=True)

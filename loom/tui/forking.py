@@ -19,4 +19,4 @@ async def fork_behind(store: ConversationStore, session_id: str, turn_number: in
     fork = await store.fork_session(session_id, last)
     source = f" from {show_line(parent.reference, 12)}" if parent is not None else ""
     end = "" if last == turn_number else f", the end of the exchange that T{turn_number} is in"
-    return OpenSession(fork, said=f"Forked{source} after T{last}{end}. ^O goes back to it.")
+    return OpenSession(fork, forked=f"Forked{source} after T{last}{end}.")

@@ -164,12 +164,12 @@ class Stage:
         if origin := await origin_of(bench.store, session.session):
             chat.say_origin(origin)
         await chat.attach(session, wanted.turn if wanted is not None else None, note=await self._place(session))
-        if wanted is not None and wanted.said:
-            chat.say(wanted.said)
+        # The list is that of this folder; `a` makes it that of all.
+        keys = "Ctrl+O, a" if session.begun_in else "Ctrl+O"
+        if wanted is not None and wanted.forked:
+            chat.say(f"{wanted.forked} {keys} leads back to it.")
         if wanted is not None and wanted.read_only:
-            # The list is that of this folder; `a` makes it that of all.
-            keys = "Ctrl+O, a, Enter" if session.begun_in else "Ctrl+O, Enter"
-            chat.say(f"Open to read only. {keys} goes on with it.")
+            chat.say(f"Open to read only. {keys}, Enter goes on with it.")
         if not session.read_only and session.beside.standing == "unasked":
             chat.ask_about_project(session.beside.project)
         return True

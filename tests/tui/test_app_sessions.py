@@ -293,6 +293,19 @@ async def test_a_fork_ends_with_an_exchange_and_says_where_it_is_from(locations:
         assert drawn.count("↳") == 1, "its source is none"
 
 
+async def test_a_fork_of_a_session_of_another_folder_names_the_keys_that_lead_back(
+    locations: Locations, workspace: Path
+) -> None:
+    store = await ConversationStore.open(locations.archive)
+    away = await store.create_session("/far/away", "offline", "")
+    await store.append_turn(away, "user", "read README.md")
+    await store.close()
+    async with seated(locations, workspace, fresh=True) as seat:
+        await seat.ready()
+        seat.app.visit(ForkAt(away, 1))
+        await seat.until(lambda: "Ctrl+O, a leads back to it." in str(seat.chat.query_one(SaidLine).content))
+
+
 async def test_fork_goes_on_in_a_copy_and_takes_a_turn(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace) as seat:
         await seat.ready()
