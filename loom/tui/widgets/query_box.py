@@ -19,8 +19,8 @@ class QueryBox(LineBox):
     that they mean what they always mean, since any word may look like the beginning of a filter."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "screen.open", "Open first", tooltip="Open the first hit"),
-        Binding("down", "screen.to_hits", "Hits", key_display="↓", tooltip="From the query to the hits"),
+        Binding("enter", "screen.open", "Open first", tooltip="In the query: open the first hit"),
+        Binding("down", "screen.to_hits", "Hits", key_display="↓", tooltip="In the query: to the hits"),
     ]
 
     class Completing(Message):
