@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from loom.archive.search.compounds import halves
@@ -286,7 +287,9 @@ def _passage_match(passage: str, named: frozenset[int], postings: Postings, text
             # Cut out of a longer text: its ends may be half words.
             strengths = verbatim(postings.with_all(keys[1:-1], pieces, limit, only_newest=only_newest))
     else:
-        strengths = _verbatim_among(passage, postings.likely_texts(passage))
+        # Closed where not all is read: a search that is cut off with a cursor open cannot end its transaction.
+        with closing(postings.likely_texts(passage)) as likely_texts:
+            strengths = _verbatim_among(passage, likely_texts)
     return Match(passage, LITERAL * rarity.of(strengths), strengths, literal=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import closing
 from itertools import chain, islice
 from typing import NamedTuple
@@ -188,10 +188,9 @@ class Postings:
         match = f"{self._narrow} NOT words : ({self._excluded})" if allowed and self._excluded else self._narrow
         return self._index.newest(match, limit) | set(self._tail.entries)
 
-    def likely_texts(self, passage: str) -> Iterator[tuple[int, str]]:
+    def likely_texts(self, passage: str) -> Generator[tuple[int, str]]:
         """The texts, by place, that may have a folded passage none of whose words is in the index: of all turns in
         scope that may pass the filters, the newest first, read as they are taken."""
-        # Closed where not all is read: see `likest`.
         with closing(likely_turns(self._connection, self._scope, passage)) as turns:
             for place, row in turns:
                 if (not self._facets or self._may_pass(row)) and self.marks([place]):
