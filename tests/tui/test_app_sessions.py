@@ -15,8 +15,8 @@ from loom.archive.database import connect
 from loom.cowork.session import CoworkSession
 from loom.locations import Locations
 from loom.text import split_attached
-from loom.tui.choices import NewSession, OpenSession
-from loom.tui.screens.archive import ArchiveScreen, AttachTurn, ForkAt, JumpTo
+from loom.tui.choices import AttachTurn, ForkAt, JumpTo, NewSession, OpenSession
+from loom.tui.screens.archive import ArchiveScreen
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.help import HelpScreen
 from loom.tui.screens.picker import PickerScreen
