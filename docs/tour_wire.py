@@ -10,7 +10,8 @@ import sys
 from tour import ROOT, Terminal, Tour, leave, record, say, send
 
 sys.path.insert(0, str(ROOT))
-from tests.support.provider import Call, Gate, Reasoning, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Call, Gate, Reasoning, Reply, Text
 
 START = "loom cowork -w checkout --model openai-chat:scripted"
 

@@ -16,7 +16,8 @@ from loom.cowork.trust import Answer
 from loom.locations import Locations
 from loom.tools.memory_file import MemoryProblem
 from tests.cowork.conftest import Start, chat
-from tests.support.provider import Call, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Call, Reply, Text
 
 
 def system(provider: ScriptedProvider, request: int = -1) -> str:

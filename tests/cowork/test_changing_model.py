@@ -17,7 +17,8 @@ from loom.errors import LoomError
 from loom.models.choosing import choose_model
 from tests.cowork.conftest import Start, chat
 from tests.support.listening import Listening
-from tests.support.provider import Gate, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Gate, Reply, Text
 
 
 async def test_a_model_chosen_while_the_first_is_made_ready_answers_all_that_waits(

@@ -9,7 +9,8 @@ from loom.archive.records import TurnKind, TurnStatus
 from loom.cowork.events import ExchangeEnded, Outcome
 from loom.cowork.workbench import Workbench
 from tests.cowork.conftest import Start, Talk, chat
-from tests.support.provider import Call, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Call, Reply, Text
 
 READ = Call("read_file", {"path": "README.md"})
 LIST = Call("list_directory", {})

@@ -10,7 +10,8 @@ from loom.archive.records import TurnKind
 from loom.context.compaction import CompactionFailed
 from loom.errors import LoomError
 from tests.cowork.conftest import Start, chat
-from tests.support.provider import Gate, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Gate, Reply, Text
 
 LONG = "We looked at the parser. " * 200
 

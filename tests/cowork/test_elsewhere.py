@@ -27,7 +27,8 @@ from loom.cowork.workbench import Workbench
 from loom.models.choosing import choose_model
 from tests.cowork.conftest import Start
 from tests.support.listening import Listening
-from tests.support.provider import Gate, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Gate, Reply, Text
 
 
 async def other_loom(bench: Workbench) -> ConversationStore:

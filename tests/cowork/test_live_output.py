@@ -25,7 +25,8 @@ from loom.cowork.workbench import Workbench
 from loom.locations import Locations
 from tests.cowork.conftest import Start, Talk, chat
 from tests.support.listening import PATIENCE
-from tests.support.provider import Call, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Call, Reply, Text
 
 WAIT = "until [ -e go ]; do sleep 0.05; done"
 """A command that runs until the test makes the file `go`."""

@@ -8,7 +8,8 @@ from loom.cowork.session import CoworkSession
 from loom.cowork.workbench import Workbench
 from tests.cowork.conftest import Start, chat
 from tests.support.listening import Listening
-from tests.support.provider import Call, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Call, Reply, Text
 
 
 async def test_absurd_usage_costs_no_answer(start: Start, provider: ScriptedProvider) -> None:

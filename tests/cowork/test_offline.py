@@ -6,7 +6,8 @@ from loom.context.seen import counting_words
 from loom.cowork.past_requests import PastRequests
 from loom.cowork.workbench import Workbench
 from tests.cowork.conftest import Start, chat
-from tests.support.provider import Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Reply, Text
 
 
 async def test_it_has_no_cache_and_counts_by_itself(start: Start, bench: Workbench) -> None:

@@ -23,7 +23,8 @@ from loom.tui.widgets.part_list import Heading, comparison_rows
 from loom.tui.widgets.usage_table import NAMES, table_content
 from tests.cli.test_main import loom
 from tests.cowork.conftest import Start, Talk
-from tests.support.provider import Call, Reply, Request, ScriptedProvider, Text
+from tests.support.provider import Request, ScriptedProvider
+from tests.support.replies import Call, Reply, Text
 
 STEADY = (Segment.TOOLS, Segment.INSTRUCTIONS, Segment.MEMORY, Segment.PROJECT)
 """In every request of a session, and the same in each."""

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from loom.cowork.events import ExchangeEnded, Outcome, QueueChanged, TurnStored
 from tests.cowork.conftest import Start, Talk, chat
-from tests.support.provider import PATIENCE, Gate, Reply, ScriptedProvider, Text
+from tests.support.provider import PATIENCE, ScriptedProvider
+from tests.support.replies import Gate, Reply, Text
 
 
 async def interrupted(start: Start, provider: ScriptedProvider) -> Talk:

@@ -7,16 +7,8 @@ import pytest
 from loom.config import Settings
 from loom.cowork.events import ApprovalAsked, Decision, ExchangeEnded, Notice, Outcome
 from tests.cowork.conftest import Start, chat
-from tests.support.provider import (
-    Call,
-    Event,
-    Failure,
-    Reply,
-    ScriptedProvider,
-    Text,
-    overflow,
-    overflow_of_llama_cpp,
-)
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Call, Event, Failure, Reply, Text, overflow, overflow_of_llama_cpp
 
 
 def refused(status: int, message: str, **more: object) -> Failure:

@@ -35,7 +35,8 @@ from loom.tools.shell import Shell
 from tests.cowork.conftest import Start, Talk, chat
 from tests.cowork.test_saving import BIG, fill_disk, free_disk
 from tests.support.listening import Listening
-from tests.support.provider import Gate, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Gate, Reply, Text
 
 
 async def run(talk: Talk, command: str) -> Turn:

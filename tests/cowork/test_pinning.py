@@ -18,7 +18,8 @@ from loom.cowork.session import ReadOnly
 from loom.cowork.workbench import Workbench
 from loom.state import rebuild
 from tests.cowork.conftest import Start, chat
-from tests.support.provider import Call, Gate, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Call, Gate, Reply, Text
 
 
 def sent(provider: ScriptedProvider, request: int = -1) -> str:

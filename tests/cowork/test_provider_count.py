@@ -16,7 +16,8 @@ from loom.cowork.workbench import Workbench
 from loom.locations import Locations
 from loom.models.choosing import choose_model
 from tests.cowork.conftest import Start, chat
-from tests.support.provider import Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Reply, Text
 
 COUNTED = Settings(counting="provider")
 TOKENS = 1_234

@@ -15,7 +15,8 @@ from loom.cowork.workbench import Workbench
 from loom.locations import Locations
 from tests.cowork.conftest import Start, chat
 from tests.support.long_talk import PLANTED, tell
-from tests.support.provider import Call, Reply, Request, ScriptedProvider, Text
+from tests.support.provider import Request, ScriptedProvider
+from tests.support.replies import Call, Reply, Text
 
 SMALL = Settings(context_window=24_000, output_reserve=2_000)
 """A window that a session of a thousand turns leaves far behind."""

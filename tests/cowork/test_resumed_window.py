@@ -13,7 +13,8 @@ from loom.cowork.events import WindowTrimmed
 from loom.cowork.workbench import Workbench
 from loom.locations import Locations
 from tests.cowork.conftest import Start, chat
-from tests.support.provider import Call, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Call, Reply, Text
 
 SMALL = Settings(context_windows={"openai-chat:test": 14_000, "openai-chat:small": 7_000}, output_reserve=1_000)
 

@@ -20,7 +20,8 @@ from loom.cowork.events import (
 from loom.cowork.workbench import Workbench
 from loom.tools.mentions import Mentions
 from tests.cowork.conftest import Start, chat
-from tests.support.provider import Call, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Call, Reply, Text
 
 BIG = "words and words " * 20_000
 

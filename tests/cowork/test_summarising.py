@@ -14,7 +14,8 @@ from loom.cowork.events import Compacting, ExchangeEnded, Notice, Outcome, Usage
 from loom.cowork.workbench import Workbench
 from loom.locations import Locations
 from tests.cowork.conftest import Start, Talk, chat
-from tests.support.provider import Failure, Gate, Reply, Request, ScriptedProvider, Text, server_error
+from tests.support.provider import Request, ScriptedProvider
+from tests.support.replies import Failure, Gate, Reply, Text, server_error
 
 LONG = "We looked at the parser. " * 400
 SETTINGS = replace(Settings(), policy="summarise", context_window=14_000, output_reserve=1_000, keep=2)

@@ -15,7 +15,8 @@ from loom.cowork.events import Notice, TitleChanged
 from loom.cowork.titling import TITLE_CHARS, cleaned
 from loom.cowork.workbench import Workbench
 from tests.cowork.conftest import Start, Talk, chat
-from tests.support.provider import Failure, Gate, Reply, Request, ScriptedProvider, Text, server_error
+from tests.support.provider import Request, ScriptedProvider
+from tests.support.replies import Failure, Gate, Reply, Text, server_error
 
 
 class Both:

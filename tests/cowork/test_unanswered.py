@@ -14,7 +14,8 @@ from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from tests.cowork.conftest import Start, Talk, chat
 from tests.support.listening import Listening
-from tests.support.provider import Call, Failure, Gate, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Call, Failure, Gate, Reply, Text
 
 WORDS = "What is the capital of France?"
 

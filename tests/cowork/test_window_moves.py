@@ -16,7 +16,8 @@ from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from loom.locations import Locations
 from tests.cowork.conftest import Start, Talk, chat
-from tests.support.provider import Reply, Request, ScriptedProvider, Text
+from tests.support.provider import Request, ScriptedProvider
+from tests.support.replies import Reply, Text
 
 LONG = "We looked at the parser. " * 200
 

@@ -18,17 +18,8 @@ from loom.cowork.events import (
     UsageChanged,
 )
 from tests.cowork.conftest import Start, Talk, chat
-from tests.support.provider import (
-    Call,
-    Drop,
-    Gate,
-    Reasoning,
-    Reply,
-    ScriptedProvider,
-    Text,
-    overflow,
-    unauthorized,
-)
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Call, Drop, Gate, Reasoning, Reply, Text, overflow, unauthorized
 
 
 def allow(talk: Talk) -> None:

@@ -17,8 +17,9 @@ from loom.archive.records import TurnStatus
 from loom.cowork.live_output import CUT_OFF
 from tests.crash.test_command_killed import drafted, gone, stored
 from tests.support.checkout import make_checkout
-from tests.support.provider import Call, Reply, Request, ScriptedProvider, Text
+from tests.support.provider import Request, ScriptedProvider
 from tests.support.pty_program import PATIENCE, PtyProgram, environment_for
+from tests.support.replies import Call, Reply, Text
 
 BUILD = "echo $$ > child; for n in $(seq 40); do echo built $n of 40; done; echo waiting; sleep 600"
 BUILT = "\n".join(f"built {n} of 40" for n in range(1, 41)) + "\nwaiting"

@@ -25,8 +25,9 @@ from loom.archive.check import check
 from loom.archive.records import Turn, TurnKind, TurnStatus
 from loom.context.framing import INTERRUPTED_CALL
 from tests.support.checkout import make_checkout
-from tests.support.provider import Call, Gate, Reply, Request, ScriptedProvider, Text
+from tests.support.provider import Request, ScriptedProvider
 from tests.support.pty_program import PATIENCE, PtyProgram, environment_for
+from tests.support.replies import Call, Gate, Reply, Text
 
 KILLS = int(os.environ.get("LOOM_KILLS", "15"))
 SEED = int(os.environ.get("LOOM_SEED", "20261122"))

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from loom.archive import ConversationStore, Turn
 from tests.support.checkout import make_checkout
-from tests.support.provider import Call, Gate, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
 from tests.support.pty_program import PATIENCE, PtyProgram, environment_for
+from tests.support.replies import Call, Gate, Reply, Text
 
 WORDS = "what is the capital of France"
 

@@ -19,7 +19,8 @@ from loom.models.choice import ModelChoice, ModelUnavailable
 from loom.models.choosing import choose_model
 from loom.models.endings import CLOSED, FILTERED, LENGTH, cut_short
 from loom.models.offline import OfflineModel
-from tests.support.provider import Call, Gate, Reasoning, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Call, Gate, Reasoning, Reply, Text
 
 SETTINGS = Settings(connect_timeout=3.0, idle_timeout=42.0)
 

@@ -15,13 +15,13 @@ from loom.errors import LoomError
 from loom.models.building import build_model
 from loom.models.choice import ModelChoice
 from loom.models.errors import ErrorKind, ModelError, explain_error, is_overflow, overflow_limit
-from tests.support.provider import (
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import (
     Drop,
     Event,
     Failure,
     Raw,
     Reply,
-    ScriptedProvider,
     Stall,
     Text,
     overflow,

@@ -20,7 +20,8 @@ from loom.cowork.workbench import Workbench
 from loom.locations import Locations
 from loom.models.choosing import choose_model
 from tests.support.listening import Listening
-from tests.support.provider import Call, Reply, Request, ScriptedProvider, Text
+from tests.support.provider import Request, ScriptedProvider
+from tests.support.replies import Call, Reply, Text
 
 CONSTRAINT = "Never write to the production database."
 BUILD = "echo cargo build --release --target x86_64-unknown-linux-musl --features vendored"

@@ -15,7 +15,8 @@ from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.widgets.card_title import CardState
 from loom.tui.widgets.text_view import TextView
 from loom.tui.widgets.tool_card import ToolCard
-from tests.support.provider import Call, Reply, Request, ScriptedProvider, Text
+from tests.support.provider import Request, ScriptedProvider
+from tests.support.replies import Call, Reply, Text
 from tests.support.seat import seated
 
 WRONG = {"paht": "a.py", "offset": "first"}

@@ -14,7 +14,8 @@ from loom.tui.widgets.fold import Fold
 from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.status import StatusLine
-from tests.support.provider import Gate, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Gate, Reply, Text
 from tests.support.seat import Seat, seated
 
 LONG = "We looked at the parser. " * 200

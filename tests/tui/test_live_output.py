@@ -21,7 +21,8 @@ from loom.tui.widgets.output_tail import ROWS, OutputTail
 from loom.tui.widgets.tool_card import ToolCard
 from loom.tui.widgets.transcript import Transcript
 from tests.support.clock import Clock
-from tests.support.provider import Call, Reply, ScriptedProvider, Text
+from tests.support.provider import ScriptedProvider
+from tests.support.replies import Call, Reply, Text
 from tests.support.seat import Seat, seated
 from tests.support.turns import call_turn, result_turn
 
