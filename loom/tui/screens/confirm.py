@@ -10,41 +10,28 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import Key, Resize
-from textual.screen import ModalScreen
+from textual.events import Resize
 from textual.widgets import Static
 
 from loom.text import plural, show, show_line
-from loom.tui.widgets.key_guard import KeyGuard
+from loom.tui.screens.question import QuestionScreen
 
 AROUND = 11
 """Lines of the box that are not the effect: border, padding, question, answers."""
 
 
-class ConfirmScreen(ModalScreen[bool]):
-    """Says the whole of what will happen and waits for y or n; Esc is no, Enter is nothing.
-
-    A y or n that was on its way when the question appeared does not count.
-    """
+class ConfirmScreen(QuestionScreen[bool]):
+    """Says the whole of what will happen and waits for y or n; Esc is no, Enter is nothing."""
 
     DEFAULT_CSS = """
     ConfirmScreen {
-        align: center middle;
-        & > Vertical {
-            width: 72;
-            max-width: 96%;
-            height: auto;
-            padding: 1 2;
-            border: round $warning;
-            background: $surface;
-        }
-        & .question { height: auto; max-height: 3; text-style: bold; }
-        & VerticalScroll { height: auto; margin: 1 0; scrollbar-size-vertical: 1; }
+        & > Vertical { width: 72; }
+        & .question { max-height: 3; }
+        & VerticalScroll { margin: 1 0; }
         & .effect { height: auto; }
         & .answers { height: auto; }
     }
     """
-    AUTO_FOCUS = "VerticalScroll"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "Yes"),
         Binding("n", "answer(False)", "No"),
@@ -61,11 +48,10 @@ class ConfirmScreen(ModalScreen[bool]):
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """`effect` is shown whole, however long; `yes` and `no` say in a word or two what each does."""
-        super().__init__()
+        super().__init__(clock)
         self._question = question
         self._effect = effect
         self._yes, self._no = yes, no
-        self._guard = KeyGuard(clock)
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -83,21 +69,15 @@ class ConfirmScreen(ModalScreen[bool]):
             (f"    {remark}", "$text-warning"),
         )
 
-    def on_mount(self) -> None:
-        self._guard.restart()
-
     def on_resize(self, event: Resize) -> None:
         # What scrolls is the effect: the question and the answers are always to be seen.
         self.query_one(VerticalScroll).styles.max_height = max(2, event.size.height - AROUND)
 
-    def on_key(self, event: Key) -> None:
-        self._guard.heard(event.key, self.active_bindings)
-
     def action_answer(self, yes: bool) -> None:
-        if self._guard.accepts():
-            self.dismiss(yes)
-        else:
-            self.query_one(".answers", Static).update(self._answers("Too quick: press it again."))
+        self.answer(yes)
+
+    def say_too_quick(self, words: str) -> None:
+        self.query_one(".answers", Static).update(self._answers(words))
 
 
 def leaving_costs(turns: int, clock: Callable[[], float]) -> ConfirmScreen:

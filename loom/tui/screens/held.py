@@ -11,14 +11,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import Key, Resize
-from textual.screen import ModalScreen
+from textual.events import Resize
 from textual.widgets import Static
 
 from loom.archive.leases import Holder
 from loom.text import show_line
+from loom.tui.screens.question import QuestionScreen
 from loom.tui.session_words import holder_in_words
-from loom.tui.widgets.key_guard import KeyGuard
 
 
 class Held(StrEnum):
@@ -73,31 +72,19 @@ LOW = 20
 """Lines of the terminal up to which the box has no padding."""
 
 
-class HeldScreen(ModalScreen[Held]):
-    """Says who has the session open and what each answer does; no answer is the default.
-
-    A key that was on its way when the question appeared does not count.
-    """
+class HeldScreen(QuestionScreen[Held]):
+    """Says who has the session open and what each answer does."""
 
     DEFAULT_CSS = """
     HeldScreen {
-        align: center middle;
-        & > Vertical {
-            width: 76;
-            max-width: 96%;
-            height: auto;
-            padding: 1 2;
-            border: round $warning;
-            background: $surface;
-        }
-        & .question { height: auto; max-height: 2; text-style: bold; }
+        & > Vertical { width: 76; }
+        & .question { max-height: 2; }
         & .holder { height: auto; max-height: 3; color: $text-muted; }
-        & VerticalScroll { height: auto; margin: 1 0 0 0; scrollbar-size-vertical: 1; }
+        & VerticalScroll { margin: 1 0 0 0; }
         & .answer { height: auto; }
         &.-low > Vertical { padding: 0 1; }
     }
     """
-    AUTO_FOCUS = "VerticalScroll"
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"answer('{held}')", name) for key, held, name, _ in _TAKEN if held is not Held.BACK),
         Binding("escape", "dismiss_back", "Back", show=False),
@@ -107,11 +94,10 @@ class HeldScreen(ModalScreen[Held]):
         self, title: str, holder: Holder | None, *, taken: bool = False, clock: Callable[[], float] = monotonic
     ) -> None:
         """`holder` is None when the other loom has closed the session since. `taken`: it was open here before."""
-        super().__init__()
+        super().__init__(clock)
         self._title = title
         self._holder = holder
         self._taken = taken
-        self._guard = KeyGuard(clock)
 
     def compose(self) -> ComposeResult:
         title = show_line(self._title, 80) or "untitled"
@@ -129,26 +115,20 @@ class HeldScreen(ModalScreen[Held]):
             return "It is closed there by now."
         return holder_in_words(self._holder)
 
-    def on_mount(self) -> None:
-        self._guard.restart()
-
     def on_resize(self, event: Resize) -> None:
         # What scrolls is the answers: who has the session is always to be seen.
         low = event.size.height <= LOW
         self.query_one(VerticalScroll).styles.max_height = max(3, event.size.height - AROUND + (2 if low else 0))
         self.set_class(low, "-low")
 
-    def on_key(self, event: Key) -> None:
-        self._guard.heard(event.key, self.active_bindings)
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self._taken or parameters != (Held.LEAVE,)
 
     def action_answer(self, held: str) -> None:
-        if self._guard.accepts():
-            self.dismiss(Held(held))
-        else:
-            self.query_one(".holder", Static).update(Content("Too quick: press it again."))
+        self.answer(Held(held))
+
+    def say_too_quick(self, words: str) -> None:
+        self.query_one(".holder", Static).update(Content(words))
 
     def action_dismiss_back(self) -> None:
         self.dismiss(Held.BACK)

@@ -10,13 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import Key, Resize
-from textual.screen import ModalScreen
+from textual.events import Resize
 from textual.widgets import Static
 
 from loom.text import plural, show_block, show_line
+from loom.tui.screens.question import QuestionScreen
 from loom.tui.screens.whole import WholeTextScreen
-from loom.tui.widgets.key_guard import KeyGuard
 
 if TYPE_CHECKING:
     # The conversation's side is not needed to paint.
@@ -30,29 +29,18 @@ AROUND = 15
 _KEYS = "y trusts this project · n not now · d never · o shows the whole text"
 
 
-class TrustScreen(ModalScreen[Answer]):
+class TrustScreen(QuestionScreen[Answer]):
     """Shows which files there are and how they begin, literally. Enter answers nothing."""
 
     DEFAULT_CSS = """
     TrustScreen {
-        align: center middle;
-        & > Vertical {
-            width: 100;
-            max-width: 96%;
-            height: auto;
-            max-height: 92%;
-            padding: 1 2;
-            border: round $warning;
-            background: $surface;
-        }
-        & .question { height: auto; text-style: bold; }
+        & > Vertical { width: 100; max-height: 92%; }
         & .about { height: auto; color: $text-muted; margin-bottom: 1; }
-        & VerticalScroll { height: auto; margin-bottom: 1; scrollbar-size-vertical: 1; }
+        & VerticalScroll { margin-bottom: 1; }
         & .file { height: auto; margin-bottom: 1; }
         & .keys { height: auto; }
     }
     """
-    AUTO_FOCUS = "VerticalScroll"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer('trusted')", "Trust", show=False),
         Binding("n,escape", "answer('later')", "Not now", show=False),
@@ -61,9 +49,8 @@ class TrustScreen(ModalScreen[Answer]):
     ]
 
     def __init__(self, project: Project, *, clock: Callable[[], float] = monotonic) -> None:
-        super().__init__()
+        super().__init__(clock)
         self._project = project
-        self._guard = KeyGuard(clock)
 
     def compose(self) -> ComposeResult:
         count = len(self._project.files)
@@ -75,28 +62,17 @@ class TrustScreen(ModalScreen[Answer]):
             with VerticalScroll():
                 for file in self._project.files:
                     yield Static(_beginning(file), classes="file", markup=False)
-            yield Static(
-                Content(_KEYS),
-                classes="keys",
-                markup=False,
-            )
-
-    def on_mount(self) -> None:
-        self._guard.restart()
+            yield Static(Content(_KEYS), classes="keys", markup=False)
 
     def on_resize(self, event: Resize) -> None:
         # What scrolls is the files: the question and the keys are always to be seen.
         self.query_one(VerticalScroll).styles.max_height = max(2, event.size.height - AROUND)
 
-    def on_key(self, event: Key) -> None:
-        self._guard.heard(event.key, self.active_bindings)
-
     def action_answer(self, answer: Answer) -> None:
-        # What was typed for the composer, as the question came up, is no answer.
-        if self._guard.accepts():
-            self.dismiss(answer)
-        else:
-            self.query_one(".keys", Static).update(Content(f"Too quick: press it again. {_KEYS}"))
+        self.answer(answer)
+
+    def say_too_quick(self, words: str) -> None:
+        self.query_one(".keys", Static).update(Content(f"{words} {_KEYS}"))
 
     def action_whole(self) -> None:
         text = "\n\n".join(f"{file.path}\n{'─' * 20}\n{file.text}" for file in self._project.files)
