@@ -165,7 +165,7 @@ def come_back(terminal: Terminal, tour: Tour) -> None:
     tour.step("The next day", "Started again, loom opens on the picker.", terminal.settle())
     terminal.press("Down")
     terminal.press("Enter")
-    terminal.wait("count to 9000")
+    terminal.wait(lambda screen: " 150, " in screen and "counting" not in screen)
     tour.step("Resumed", "Everything is where it was.", terminal.settle())
     say(terminal, "what did we say about the docs?")
     tour.step("Recall", "What left the window, or another day, is one question away.", terminal.settle())
@@ -176,9 +176,13 @@ def survive(terminal: Terminal, tour: Tour) -> None:
     terminal.wait(lambda screen: " 300, " in screen)
     time.sleep(1.5)  # more than the half second that words may take to the disk
     terminal.kill_program()
-    terminal.settle()
-    send(terminal, f"reset; {START} --resume")
-    terminal.wait("offline")
+    terminal.wait("Killed")
+    # The terminal is as the program left it: it draws over the dead screen, and Enter ends no line.
+    terminal.type("reset")
+    terminal.press("C-j")
+    terminal.wait(at_the_shell)
+    send(terminal, f"{START} --resume")
+    terminal.wait(lambda screen: " 300, " in screen and "interrupted" in screen)
     tour.step(
         "kill -9", "Killed in the middle of an answer: it is there, up to the last half second.", terminal.settle()
     )
@@ -195,7 +199,12 @@ def send(terminal: Terminal, command: str) -> None:
 def leave(terminal: Terminal) -> None:
     """Quit, back to the shell."""
     terminal.press("C-q")
-    terminal.wait(lambda screen: screen.endswith(("$", "#")))
+    terminal.wait(at_the_shell)
+
+
+def at_the_shell(screen: str) -> bool:
+    """Whether the shell waits for a command."""
+    return screen.endswith(("$", "#"))
 
 
 def say(terminal: Terminal, text: str, *, rest: bool = True) -> None:
@@ -212,7 +221,10 @@ def record(page: str, title: str, source: str, walk: Callable[[Terminal, Tour], 
     folder = Path(tempfile.gettempdir()) / "loom-tour"  # always the same, since the screens show it
     folder.mkdir(mode=0o700)
     try:
-        subprocess.run(["git", "clone", "-q", str(ROOT), str(folder / "checkout")], check=True)
+        checkout = str(folder / "checkout")
+        subprocess.run(["git", "clone", "-q", str(ROOT), checkout], check=True)
+        # The same screens, whichever branch they are made on.
+        subprocess.run(["git", "-C", checkout, "checkout", "-q", "-B", "main", "--no-track"], check=True)
         env = {
             "HOME": str(folder),
             "LOOM_HOME": str(folder / "home"),

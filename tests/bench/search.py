@@ -1,4 +1,4 @@
-"""Measures searching: python -m tests.bench.search --cache FOLDER [--turns N …] [--rounds N] [--peers].
+"""Measures searching: python -m tests.bench.search --cache FOLDER [--turns N …] [--peers].
 
 Archives of 1,000, 100,000 and 1,000,000 turns are made once, in the folder given (about 2 GB in all and a quarter of
 an hour), and searched through the store as the product does it: every kind of query in the scope of the largest
