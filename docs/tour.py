@@ -17,6 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH, HEIGHT = 100, 32
+ON_THE_WAY = ("opening…", "starting…", "counting the window…")
+"""What stands on the screen while a conversation is made ready, which may take longer than a rest."""
 PATIENCE = 60.0
 
 
@@ -54,13 +56,14 @@ class Terminal:
         raise TimeoutError(f"the screen never showed {what!r}:\n{self.screen()}")
 
     def settle(self) -> str:
-        """The screen once it has stopped changing for a second. Its first line tells the time of what runs."""
+        """The screen once it has stopped changing for a second and nothing is on its way. Its first line tells the time
+        of what runs."""
         last, since = self.screen(), time.monotonic()
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             time.sleep(0.1)
             screen = self.screen()
-            if screen.splitlines()[1:] != last.splitlines()[1:]:
+            if screen.splitlines()[1:] != last.splitlines()[1:] or any(words in screen for words in ON_THE_WAY):
                 last, since = screen, time.monotonic()
             elif time.monotonic() - since > 1.0:
                 return screen
@@ -165,7 +168,7 @@ def come_back(terminal: Terminal, tour: Tour) -> None:
     tour.step("The next day", "Started again, loom opens on the picker.", terminal.settle())
     terminal.press("Down")
     terminal.press("Enter")
-    terminal.wait(lambda screen: " 150, " in screen and "counting" not in screen)
+    terminal.wait(" 150, ")
     tour.step("Resumed", "Everything is where it was.", terminal.settle())
     say(terminal, "what did we say about the docs?")
     tour.step("Recall", "What left the window, or another day, is one question away.", terminal.settle())

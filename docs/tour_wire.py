@@ -42,11 +42,12 @@ SCRIPT = (
 
 def walk(terminal: Terminal, tour: Tour) -> None:
     send(terminal, START)
-    terminal.wait("openai-chat:scripted")
-    terminal.wait(lambda screen: "starting" not in screen)
+    terminal.wait("Workspace")
     say(terminal, "Where is show_line?")
+    terminal.wait("in loom/text.py")
     tour.step("Find", "Thinking is folded, the call is a card.", terminal.settle())
     say(terminal, "What does it do?")
+    terminal.wait("It folds white space")
     tour.step("Read", "The next answer, after a read.", terminal.settle())
     say(terminal, "Say `forgets nothing` in the README.")
     terminal.wait("always")
