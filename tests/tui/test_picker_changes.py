@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from textual.widgets import Static
 
 from loom.archive import ConversationStore
+from loom.archive.errors import ArchiveError
+from loom.archive.records import Session
 from loom.tui.screens.ask import AskScreen
 from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.screens.picker import PickerScreen
@@ -89,3 +92,36 @@ async def test_r_renames(shelf: Fixed) -> None:
         await pilot.press("ctrl+u", *"Red build", "enter")
         await until(pilot, lambda: titles(app)[0] == "Red build")
     assert (await shelf.store.list_sessions(HERE))[0].title == "Red build"
+
+
+async def test_a_deletion_that_failed_is_said_and_cannot_be_taken_back(shelf: Fixed) -> None:
+    app = alone(picker(shelf))
+    async with app.run_test() as pilot:
+        await loaded(pilot)
+        await pilot.press("j", "d")
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        await shelf.store.close()
+        await pilot.press("y")
+        await until(pilot, lambda: app.screen_stack[1].query_one("#said").has_class("-error"))
+        assert not app.screen.is_modal and "u" not in app.screen.active_bindings
+
+
+async def test_a_deletion_can_be_taken_back_also_when_the_list_cannot_be_read_after_it(
+    shelf: Fixed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unreadable(workspace: str | None = None, *, limit: int = 50) -> list[Session]:
+        raise ArchiveError("The list cannot be read.")
+
+    app = alone(picker(shelf))
+    async with app.run_test() as pilot:
+        await loaded(pilot)
+        await pilot.press("j", "d")
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        with monkeypatch.context() as harm:
+            harm.setattr(shelf, "list_sessions", unreadable)
+            await pilot.press("y")
+            await until(pilot, lambda: "The list cannot be read." in said(app))
+            await until(pilot, lambda: "u" in app.screen.active_bindings)
+        await pilot.press("u")
+        await until(pilot, lambda: "is back" in said(app))
+        assert len(await shelf.store.list_sessions(HERE)) == 2

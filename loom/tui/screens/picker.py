@@ -137,12 +137,18 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
 
     @work(exclusive=True, group="load")
     async def _load(self) -> None:
+        await self._read_or_say()
+
+    async def _read_or_say(self) -> bool:
+        """Show the list as it is; False, and said why, when it cannot be read."""
         try:
             await self._read()
         except LoomError as error:
             self._loading = False
             self._draw_title()
             self._say(str(error), error=True)
+            return False
+        return True
 
     async def _read(self) -> None:
         """The first page at once, then all of them. Raises what the archive raises."""
@@ -290,18 +296,12 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         except LoomError as error:
             self._say(str(error), error=True)
             return
-        confirm = ConfirmScreen(
-            f"Delete “{title}”?",
-            deletion_in_words(session, self._clock(), holder),
-            yes="delete it",
-            no="keep it",
-            clock=self._key_clock,
-        )
+        effect = deletion_in_words(session, self._clock(), holder)
+        confirm = ConfirmScreen(f"Delete “{title}”?", effect, yes="delete it", no="keep it", clock=self._key_clock)
         if await self.app.push_screen_wait(confirm):
             self._deleted.append(session)
-            if not await self._change(
-                self._reader.delete_session(session.id), f"“{title}” is deleted; u brings it back."
-            ):
+            said = f"“{title}” is deleted; u brings it back."
+            if not await self._change(self._reader.delete_session(session.id), said):
                 self._deleted.remove(session)
 
     @work(exclusive=True, group="change")
@@ -329,11 +329,11 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         """Make a change and show the list as it is then; False, and said why, when it could not be made."""
         try:
             await change
-            await self._read()
         except LoomError as error:
             self._say(str(error), error=True)
             return False
-        self._say(said)
+        if await self._read_or_say():
+            self._say(said)
         self.refresh_bindings()
         return True
 
