@@ -12,7 +12,7 @@ import pytest
 
 from loom.archive import ConversationStore, NewTurn, checkpoints
 from loom.archive.appends import Appender
-from loom.archive.checkpoints import Checkpoints, Moved, checkpoint
+from loom.archive.checkpoints import Checkpoints, Moved, checkpoint, move_if_long
 from loom.archive.database import BUSY_TIMEOUT_MS, LOG_BYTES, connect, pragma
 from loom.archive.logs import Log
 from loom.archive.transactions import in_turn
@@ -232,3 +232,32 @@ async def test_a_log_that_another_process_emptied_is_not_tried_again(long_log: P
     await _let_everything_run()
     assert len(waits) == 2 and mover.calls == 1
     await due.stop()
+
+
+async def test_after_a_success_tries_begin_soon_again(long_log: Path, waits: list[float]) -> None:
+    moves = iter([Moved(False, 0), Moved(False, 0), Moved(True, 1), Moved(False, 0), Moved(True, 1)])
+
+    async def move() -> Moved:
+        return next(moves)
+
+    due = Checkpoints(Log(long_log), move)
+    for _ in range(2):
+        due.wrote()
+        await _let_everything_run()
+    await due.stop()
+    assert waits == [checkpoints.LOOK_SECONDS, 0.5, 1.0, checkpoints.LOOK_SECONDS, 0.5]
+
+
+async def test_a_long_log_is_moved_once_by_who_writes_no_turns(
+    archive_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "FULL_BYTES", 100_000)
+    store = await ConversationStore.open(archive_path)
+    session = await store.create_session(tmp_path, "offline", "")
+    await store.close()
+    with closing(connect(archive_path)) as connection, closing(Log(archive_path)) as log:
+        Appender().append(connection, session, [NewTurn(role="user", content="x" * 400_000)], None)
+        assert log.holds(100_000)
+        move_if_long(connection, log)
+        assert _moved_turns(archive_path, tmp_path / "copy.db") == 1
+        assert not log.holds(0)

@@ -283,3 +283,39 @@ async def test_a_number_that_no_turn_can_have_is_damage(damaged: tuple[Path, str
     (loss,) = recovered.losses
     assert (loss.lost, loss.altered) == ((TURNS,), ())
     assert recovered.turns == TURNS - 1 + 10
+
+
+def _replace_everywhere(path: Path, old: bytes, new: bytes) -> None:
+    while (place := find_bytes(path, old)) >= 0:
+        overwrite(path, place, new)
+
+
+async def test_a_key_that_the_damage_gave_to_two_turns_costs_neither(archive_path: Path, tmp_path: Path) -> None:
+    store = await ConversationStore.open(archive_path)
+    session = await store.create_session(tmp_path, "offline", "")
+    await store.append_turn(session, "user", "one", append_key="key-of-the-first")
+    await store.append_turn(session, "user", "two", append_key="key-of-the-other")
+    await store.close()
+    copy = tmp_path / "damaged.db"
+    copy_file(archive_path, copy)
+    _replace_everywhere(copy, b"key-of-the-other", b"key-of-the-first")
+    recovered = recover(copy, tmp_path / "new.db")
+    assert [turn.content for turn in await _read(recovered.path, session)] == ["one", "two"]
+
+
+async def test_a_reference_that_the_damage_gave_to_two_sessions_costs_neither(
+    archive_path: Path, tmp_path: Path
+) -> None:
+    store = await ConversationStore.open(archive_path)
+    sessions = [await store.create_session(tmp_path, "offline", "") for _ in range(2)]
+    for session in sessions:
+        await store.append_turn(session, "user", f"said in {session}")
+    first, other = [(await store.get_session(session)).reference.encode() for session in sessions]  # type: ignore[union-attr]
+    await store.close()
+    copy = tmp_path / "damaged.db"
+    copy_file(archive_path, copy)
+    _replace_everywhere(copy, other, first)
+    recovered = recover(copy, tmp_path / "new.db")
+    for session in sessions:
+        assert [turn.content for turn in await _read(recovered.path, session)] == [f"said in {session}"]
+    assert check(recovered.path).sound

@@ -58,3 +58,12 @@ async def test_before_the_first_message_there_is_nothing_to_find(talk: Talk) -> 
     assert "Nothing in this session (0 turns)" in await talk.recall("search", query="x")
     with pytest.raises(ToolFailure, match="turns 1 to 0"):
         await talk.recall("range", start_turn=1)
+
+
+async def test_words_that_are_spelt_nearly_alike_are_those_of_the_scope(talk: Talk) -> None:
+    await talk.user("She went to Reykjavik.")
+    await talk.begin()
+    await talk.user("hello")
+    wide = Settings(recall_scope="all")
+    assert "Spelt" not in await talk.recall("search", query="Reykjawig", settings=wide)
+    assert "“reykjavik”" in await talk.recall("search", query="Reykjawig", scope="workspace", settings=wide)

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from loom.config import Settings
+from loom.tools import recall
 from loom.tools.outcome import ToolFailure
 from tests.tools.talk import Talk
 
@@ -71,3 +72,19 @@ async def test_a_range_knows_where_the_session_ends(talk: Talk) -> None:
         await talk.recall("range")
     with pytest.raises(ToolFailure, match="has 4 characters"):
         await talk.recall("range", start_turn=1, offset=4)
+
+
+async def test_a_limit_of_several_turns_is_how_many_there_are(talk: Talk) -> None:
+    for n in range(1, 10):
+        await talk.user(f"message number {n}")
+    content = await talk.recall("range", start_turn=2, end_turn=8, limit=3)
+    assert [f"message number {n}" in content for n in range(1, 10)] == [1 < n < 5 for n in range(1, 10)]
+
+
+async def test_of_very_many_turns_the_last_ones_are_looked_at(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recall, "MOST_TURNS", 3)
+    for n in range(1, 10):
+        await talk.user(f"message number {n}")
+    content = await talk.recall("range", start_turn=1, end_turn=9)
+    assert [f"message number {n}" in content for n in range(1, 10)] == [n > 6 for n in range(1, 10)]
+    assert "Of turns 1–9 the last 3 were looked at." in content

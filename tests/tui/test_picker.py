@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -217,3 +218,31 @@ async def test_ten_thousand_sessions_are_listed_and_only_the_visible_ones_drawn(
         await pilot.press("slash", *"9876")
         await until(pilot, lambda: titles(app) == ["Session 9876"])
         assert len(drawn) < 100
+
+
+async def test_a_list_that_is_read_late_does_not_take_the_place_of_the_one_asked_for_since(
+    shelf: Fixed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+    read = shelf.list_sessions
+
+    async def slow_here(workspace: str | None = None, *, limit: int = 50) -> list[Session]:
+        listed = await read(workspace, limit=limit)
+        if workspace is not None:
+            asked.set()
+            await go_on.wait()
+        return listed
+
+    app = alone(picker(shelf))
+    async with app.run_test() as pilot:
+        await loaded(pilot)
+        monkeypatch.setattr(shelf, "list_sessions", slow_here)
+        await pilot.press("j", "r")
+        await until(pilot, lambda: isinstance(app.screen, AskScreen))
+        await pilot.press("x", "enter")
+        await until(pilot, asked.is_set)
+        await pilot.press("a")
+        await loaded(pilot, 3)
+        go_on.set()
+        await until(pilot, lambda: "It is called" in said(app))
+        assert len(titles(app)) == 3
