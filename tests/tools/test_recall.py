@@ -9,6 +9,7 @@ from contextlib import closing
 import pytest
 
 from loom.archive.records import TurnKind, TurnStatus
+from loom.config import Settings
 from loom.times import local_offset
 from loom.tools.outcome import ToolFailure
 from loom.tools.recall import DATA, END
@@ -186,3 +187,11 @@ def test_turns_that_adjoin_are_one_block_and_the_best_block_comes_first() -> Non
     assert [[turn.turn_number for turn in block] for block in blocks(found, adjoining)] == [
         [10], [8, 9], [1, 2, 3, 4, 5, 6]
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("room", [130, 150, 200])
+async def test_of_calls_that_are_too_many_the_newest_is_shown(talk: Talk, room: int) -> None:
+    for n in range(1, 31):
+        newest = await talk.tool("read_file", f"the lines of file {n}\n" * 200, path=f"src/{'long/' * 20}file_{n}.py")
+    content = await talk.recall("tool_calls", tool_name="read_file", limit=30, settings=Settings(recall_tokens=room))
+    assert f"[Turn {newest}]" in content and "left out for length" in content

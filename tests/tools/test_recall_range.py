@@ -88,3 +88,10 @@ async def test_of_very_many_turns_the_last_ones_are_looked_at(talk: Talk, monkey
     content = await talk.recall("range", start_turn=1, end_turn=9)
     assert [f"message number {n}" in content for n in range(1, 10)] == [n > 6 for n in range(1, 10)]
     assert "Of turns 1–9 the last 3 were looked at." in content
+
+
+async def test_an_offset_into_several_turns_is_ignored_and_said(talk: Talk) -> None:
+    await talk.user("one")
+    await talk.user("two")
+    content = await talk.recall("range", start_turn=1, end_turn=2, offset=2)
+    assert "one" in content and "offset is for one turn alone and was ignored." in content

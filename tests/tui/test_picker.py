@@ -135,7 +135,9 @@ async def test_control_f_opens_the_archive_browser(shelf: Fixed, from_filter: bo
     async with app.run_test() as pilot:
         await loaded(pilot)
         await pilot.press(*(["slash", "z"] if from_filter else []), "ctrl+f")
-        await until(pilot, lambda: isinstance(app.screen, ArchiveScreen))
+        await until(pilot, lambda: isinstance(app.screen, ArchiveScreen) and app.screen.query("#query"))
+        # What was looked for in the list is looked for in what was said.
+        assert app.screen.query_one("#query", Input).value == ("z" if from_filter else "")
 
 
 @pytest.mark.parametrize(("keys", "scope"), [((), "this workspace"), (("a",), "everything")])
@@ -246,3 +248,14 @@ async def test_a_list_that_is_read_late_does_not_take_the_place_of_the_one_asked
         go_on.set()
         await until(pilot, lambda: "It is called" in said(app))
         assert len(titles(app)) == 3
+
+
+async def test_what_went_wrong_stands_unless_there_is_something_newer_to_say(shelf: Fixed) -> None:
+    app = alone(picker(shelf, said="That session is gone."))
+    async with app.run_test() as pilot:
+        await loaded(pilot)
+        assert said(app) == "That session is gone."
+        await pilot.press("slash", *"zebra")
+        await until(pilot, lambda: "No session has “zebra”" in said(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: said(app) == "That session is gone.")
