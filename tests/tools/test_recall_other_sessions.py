@@ -73,6 +73,20 @@ async def test_of_what_a_fork_copied_its_own_turn_is_recalled(talk: Talk) -> Non
     assert "1 match in all sessions" in content
 
 
+async def test_a_match_that_stands_beside_another_in_the_session_it_was_copied_from_is_shown_once(talk: Talk) -> None:
+    await talk.user("There is one zebra in the yard.")
+    first = talk.session
+    fork = await talk.store.fork_session(first)
+    await talk.user("The zebra crossing is closed.")
+    talk.session = fork
+    content = await talk.recall(
+        "search", query="zebra crossing", scope="workspace", settings=Settings(recall_scope="workspace")
+    )
+    once, beside = "\n  There is one zebra in the yard.", "\n  The zebra crossing is closed."
+    assert content.index(beside) < content.index(once)
+    assert content.count(once) == 1 and "match 2" in content
+
+
 async def test_what_was_taken_back_in_another_session_is_told_where_that_may_be_seen(talk: Talk) -> None:
     await talk.user("We deploy with Capistrano.")
     await talk.begin()

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from loom.archive import ConversationStore
 from loom.archive.records import Session
 from loom.text import UNSAFE
-from loom.tui.choices import NewSession, OpenSession, Quit
+from loom.tui.choices import AttachTurn, ForkAt, NewSession, OpenSession, Quit
 from loom.tui.screens.archive import ArchiveScreen
 from loom.tui.screens.ask import AskScreen
 from loom.tui.screens.confirm import ConfirmScreen
@@ -259,3 +259,15 @@ async def test_what_went_wrong_stands_unless_there_is_something_newer_to_say(she
         await until(pilot, lambda: "No session has “zebra”" in said(app))
         await pilot.press("escape")
         await until(pilot, lambda: said(app) == "That session is gone.")
+
+
+@pytest.mark.parametrize(("key", "choice"), [("enter", OpenSession), ("a", AttachTurn), ("f", ForkAt)])
+async def test_what_was_chosen_of_a_hit_is_what_the_picker_gives(shelf: Fixed, key: str, choice: Any) -> None:
+    app = alone(picker(shelf))
+    async with app.run_test() as pilot:
+        await loaded(pilot)
+        await pilot.press("ctrl+f")
+        await until(pilot, lambda: isinstance(app.screen, ArchiveScreen) and app.screen.query("#query"))
+        await pilot.press(*"E0433", "down", key)
+        await until(pilot, lambda: app.left)
+    assert app.result == choice(id_of(shelf, "k3f9"), 2)
