@@ -142,3 +142,9 @@ def test_the_words_searched_for_are_those_that_carry_meaning() -> None:
     assert search_words("Wie besprochen: nimm Redis für die Warteschlange") == "Redis Warteschlange"
     assert search_words("Comme on avait dit, le cache partagé reste vide") == "cache partagé reste vide"
     assert search_words("go on with that change") == "change"
+
+
+async def test_a_cited_turn_that_was_brought_back_needs_no_hint() -> None:
+    archive = Archive(hit(12, "something else"))
+    hint = await HINT.find("look at T12 again", archive.search, asked=ASKED, left_to=40, holds=lambda turn: turn == 12)
+    assert hint is None and archive.asked == []

@@ -26,11 +26,13 @@ def test_a_short_output_is_the_same_object() -> None:
     assert marked(part, CALL, 57, words) is part
 
 
-def test_a_preview_is_head_and_tail_lines_and_the_size_between() -> None:
+@pytest.mark.parametrize("tokens", [150, 200, 233, 400])
+def test_a_preview_is_head_and_tail_lines_and_the_size_between(tokens: int) -> None:
     part = output(LINES)
-    text = str(previewed(part, 57, RULES, words).content)
+    text = str(previewed(part, 57, TrimRules(preview_tokens=tokens, trim_chars=1_000), words).content)
     assert text.startswith("line 1 of the output\n") and text.endswith("line 1000 of the output")
-    assert all(line.startswith(("line ", "[… ")) for line in text.splitlines())
+    whole = set(LINES.splitlines())
+    assert all(line in whole or line.startswith("[… ") for line in text.splitlines())
     assert "lines (≈ " in text and "start_turn=57 end_turn=57 shows all]" in text
     hidden = next(line for line in text.splitlines() if line.startswith("[… "))
     assert f"[… {1_000 - len(text.splitlines()) + 1:,} lines" in hidden
@@ -41,6 +43,11 @@ def test_a_shortened_output_begins_with_what_it_was() -> None:
     text = str(shortened(output(LINES, exit_code=1), CALL, 57, RULES, words).content)
     assert text.startswith('[shell_execute {"command": "pytest -x"}: exit 1, 1,000 lines (≈ ')
     assert "T57" in text.splitlines()[0] and text.endswith("line 1000 of the output") and len(text) <= 1_000
+
+
+def test_what_its_marker_would_lengthen_stays_as_it_is() -> None:
+    part = output("x" * 120)
+    assert shortened(part, CALL, 57, TrimRules(preview_tokens=200, trim_chars=100), words) is part
 
 
 def test_a_marker_is_one_line_without_content() -> None:

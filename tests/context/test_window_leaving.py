@@ -130,6 +130,11 @@ class TestOneHugeExchange:
         assert counted(assembly, 200) <= 3_000
         assert window.assemble().notice is None, "said once"
         assert rows.turns[0].content == "START " + "x " * 20_000 + " END"
+        # It has to be cut further when more stands in front of it: that is nothing new to the person.
+        window.set_floor(tools=1_500, instructions=100)
+        further = window.assemble()
+        assert counted(further, 1_600) <= 3_000 and len(text_of(further.messages)) < len(text)
+        assert further.notice is None
 
     def test_a_floor_that_fills_the_window_is_said(self) -> None:
         rows, window = Rows(), a_window(4_000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loom.tui.widgets.facet_bar import Facets, Scope, next_facet
-from tests.support.browsing import NOW, Fixed, alone, until
+from tests.support.browsing import NOW, Fixed, alone, id_of, until
 from tests.tui.archive_browser import browser, found, said
 
 
@@ -48,3 +48,11 @@ def test_facets_go_round() -> None:
     assert Facets(Scope.ALL, "tool", "read_file", 7).words() == "everything, role tool, tool read_file, last 7 days"
     assert Facets(Scope.ALL, days=1).after(NOW) == "2026-03-03T12:00:00.000000Z"
     assert Facets(Scope.ALL).after(NOW) is None
+
+
+async def test_a_session_that_the_query_names_is_searched_wherever_it_is(shelf: Fixed) -> None:
+    named = await shelf.store.get_session(id_of(shelf, "k3f9"))
+    assert named is not None
+    screen = browser(shelf, session="a1b2", query=f"tokio session:{named.reference}")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "k3f9" in found(screen))
