@@ -249,3 +249,26 @@ async def test_who_has_it_is_told_while_the_file_comes_and_goes(
             thread.join()
             leases.release_all()
         assert all(holder is None or holder.pid == os.getpid() for holder in told)
+
+
+async def test_a_holder_that_has_not_said_who_it_is_holds_it_all_the_same(
+    store: ConversationStore, other_store: ConversationStore, session: str
+) -> None:
+    await other_store.acquire_lease(session)
+    file = store.path.parent / "leases" / f"{session}.lease"
+    file.write_bytes(b"")
+    with pytest.raises(LeaseHeld) as refused:
+        await store.acquire_lease(session)
+    assert refused.value.pid == 0
+    assert (await store.get_lease_holders())[session].pid == 0
+
+
+async def test_who_holds_it_is_told_whatever_stood_in_the_file_before(
+    store: ConversationStore, other_store: ConversationStore, session: str
+) -> None:
+    await other_store.acquire_lease(session)
+    file = store.path.parent / "leases" / f"{session}.lease"
+    await other_store.release_lease(session)
+    file.write_text('{"pid": 1, "host": "' + "h" * 500 + '", "since": "long ago"}')
+    await other_store.acquire_lease(session)
+    assert (await store.get_lease_holders())[session].pid == os.getpid()

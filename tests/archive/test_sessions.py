@@ -12,7 +12,8 @@ import pytest
 
 from loom.archive import ConversationStore, NewTurn, TurnKind, UnknownSession, UnknownTurn
 from loom.archive.database import connect
-from loom.archive.sessions import MAX_TITLE
+from loom.archive.records import NewSession
+from loom.archive.sessions import MAX_TITLE, adopt_session
 from loom.archive.workspaces import identify
 from tests.archive.test_appends import check_chain
 
@@ -240,6 +241,8 @@ async def test_a_fork_of_the_whole_keeps_the_state(store: ConversationStore, ses
 async def test_a_fork_needs_a_turn_that_is_there(store: ConversationStore, session: str) -> None:
     with pytest.raises(UnknownTurn, match="no turn T1"):
         await store.fork_session(session, 1)
+    with pytest.raises(UnknownTurn, match="no turn T-1"):
+        await store.fork_session(session, -1)
     with pytest.raises(UnknownSession):
         await store.fork_session("nowhere")
     assert len(await store.list_sessions()) == 1
@@ -270,3 +273,37 @@ async def test_a_resumed_session_gives_its_newest_turns(store: ConversationStore
     for n in range(7):
         await store.append_turn(session, "user", str(n))
     assert [turn.content for turn in await store.resume_session(session, limit=3)] == ["4", "5", "6"]
+
+
+async def test_checkouts_of_one_history_are_listed_together_by_their_activity(
+    store: ConversationStore, checkout: Path, tmp_path: Path
+) -> None:
+    _git(tmp_path, "clone", "-q", str(checkout), "clone")
+    made = [await store.create_session(folder, "offline", "") for folder in (checkout, tmp_path / "clone", checkout)]
+    assert [s.id for s in await store.list_sessions(checkout)] == made[::-1]
+    assert [s.id for s in await store.list_sessions(tmp_path / "clone")] == made[::-1]
+
+
+async def test_a_session_comes_back_under_another_reference_where_its_own_is_taken(
+    store: ConversationStore, session: str
+) -> None:
+    there = await store.get_session(session)
+    assert there is not None
+    back = NewSession(
+        id="00000000-0000-4000-8000-000000000001",
+        reference=there.reference,
+        title="It was in a lost log",
+        workspace_path=there.workspace_path,
+        workspace_commit=None,
+        model_name="offline",
+        system_prompt="",
+        started_at="2026-01-01T00:00:00.000000Z",
+        parent_id=None,
+        fork_turn=None,
+    )
+    with closing(connect(store.path)) as connection:
+        assert adopt_session(connection, back)
+        assert not adopt_session(connection, back), "it is there by now"
+    found = await store.get_session(back.id)
+    assert found is not None
+    assert found.title == back.title and found.reference != there.reference

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loom.archive import ConversationStore, NewTurn, TurnKind, TurnStatus, WriteFailed
-from loom.archive.spool import Spool
+from loom.archive.spool import Spool, by_message
 
 CALL = NewTurn(
     role="assistant",
@@ -143,3 +143,26 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_line_spoils_none_behind_it(tmp_
     assert "in memory only" in done.stdout
     (found,) = Spool(tmp_path / "spool").waiting()
     assert ([turn.content for turn in found.turns], found.unreadable) == (["before", "behind"], 0)
+
+
+def test_a_file_of_which_no_line_can_be_read_is_still_its_sessions(tmp_path: Path) -> None:
+    (tmp_path / "1b9d-6bcd-0123456789ab.jsonl").write_bytes(b"{cut off\n")
+    (found,) = Spool(tmp_path).waiting()
+    assert (found.session_id, found.turns, found.unreadable) == ("1b9d-6bcd", (), 1)
+
+
+def test_what_was_left_earlier_comes_first(tmp_path: Path) -> None:
+    for text in ("one", "two"):
+        spool = Spool(tmp_path)
+        spool.put("s", [NewTurn(role="user", content=text)])
+        spool.close()
+    first, second = Spool(tmp_path).waiting()
+    for earlier, later in ((first, second), (second, first)):
+        os.utime(earlier.path, ns=(1, 1))
+        os.utime(later.path, ns=(2, 2))
+        assert [found.path for found in Spool(tmp_path).waiting()] == [earlier.path, later.path]
+
+
+def test_what_a_person_sent_in_a_row_is_one_beginning() -> None:
+    turns = [NewTurn(role=role, content=str(n)) for n, role in enumerate(("tool", "user", "user", "assistant", "user"))]
+    assert [[turn.content for turn in group] for group in by_message(turns)] == [["0"], ["1", "2", "3"], ["4"]]

@@ -16,7 +16,7 @@ from loom.tui.choices import AttachTurn, ForkAt, JumpTo
 from loom.tui.widgets.facet_bar import Scope
 from loom.tui.widgets.hit_list import HitList
 from tests.support.browsing import HERE, Fixed, alone, id_of, until
-from tests.tui.archive_browser import browser, found, said
+from tests.tui.archive_browser import browser, found, said, typed
 
 
 @dataclass
@@ -168,3 +168,22 @@ async def test_a_search_that_ends_while_the_browser_closes_ends_nothing_else(she
         await pilot.press("escape")
         await until(pilot, lambda: app.left and search.is_finished)
     assert search.is_cancelled
+
+
+async def test_where_a_filter_is_to_blame_no_spelling_is(shelf: Fixed) -> None:
+    screen = browser(shelf, scope=Scope.WORKSPACE, query="tokio role:user")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "Without role:user something is found." in said(screen))
+        assert "Nearly so" not in said(screen)
+
+
+async def test_nothing_is_said_of_a_filter_while_it_is_being_written(shelf: Fixed) -> None:
+    screen = browser(shelf)
+    app = alone(screen)
+    async with app.run_test() as pilot:
+        await typed(pilot, screen, "timeout")
+        await pilot.press(*" role:us")
+        await app.workers.wait_for_complete()
+        assert said(screen) == ""
+        await pilot.press("x", "space")
+        await until(pilot, lambda: "There is no role usx" in said(screen))

@@ -20,6 +20,7 @@ from loom.tui.screens.help import HelpScreen
 from loom.tui.widgets.facet_bar import Facet
 from loom.tui.widgets.session_list import SessionList
 from tests.support.browsing import ELSEWHERE, HERE, HOSTILE, Fixed, alone, fill, id_of, screen_text, until
+from tests.support.checkout import make_checkout
 from tests.tui.picking import current, loaded, picker, said, titles
 
 
@@ -271,3 +272,18 @@ async def test_what_was_chosen_of_a_hit_is_what_the_picker_gives(shelf: Fixed, k
         await pilot.press(*"E0433", "down", key)
         await until(pilot, lambda: app.left)
     assert app.result == choice(id_of(shelf, "k3f9"), 2)
+
+
+async def test_a_session_that_was_begun_in_another_folder_of_the_project_is_shown_with_it(
+    shelf: Fixed, tmp_path: Path
+) -> None:
+    here = make_checkout(tmp_path / "here")
+    there = make_checkout(tmp_path / "over-there")
+    for folder in (here, there):
+        session = await shelf.store.create_session(str(folder), "offline", "", title="Begun")
+        await shelf.store.append_turn(session, "user", "hello")
+    app = alone(picker(shelf, str(here)))
+    async with app.run_test(size=(140, 24)) as pilot:
+        await loaded(pilot)
+        await until(pilot, lambda: "/over-there offline" in " ".join(screen_text(app).split()))
+        assert "/here offline" not in " ".join(screen_text(app).split())
