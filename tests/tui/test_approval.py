@@ -180,6 +180,27 @@ async def test_a_yes_counts_only_when_the_end_has_been_seen() -> None:
         assert app.answers == [Decision(allowed=True)]
 
 
+async def test_nor_does_an_always_or_a_click_count_before() -> None:
+    app = Host()
+    app.approval = Approval(LONG, clock=app.clock)
+    async with app.run_test(size=(60, 16)) as pilot:
+        app.approval.fit(4, 16)
+        await pilot.pause()
+        for _ in range(3):
+            app.clock.advance(1)
+            await pilot.press("a")
+        for choice in list(app.approval.query(Choice))[:2]:
+            app.clock.advance(1)
+            await pilot.click(choice)
+        assert app.answers == []
+        assert "more lines below" in str(app.approval.query_one(".hint", Static).content)
+        await pilot.press("end")
+        await pilot.pause()
+        app.clock.advance(1)
+        await pilot.click(app.approval.query(Choice).first())
+        assert app.answers == [Decision(allowed=True)]
+
+
 async def test_who_went_to_the_end_and_back_has_seen_it() -> None:
     app = Host()
     app.approval = Approval(LONG, clock=app.clock)

@@ -308,6 +308,12 @@ async def test_backspace_in_front_of_a_command_makes_a_message_of_it(app: Host) 
         assert (app.commands, app.sent) == ([], ["ls"])
 
 
+async def test_escape_in_front_of_a_command_leaves_it_one(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("!", "l", "s", "home", "escape", "enter")
+        assert (app.commands, app.sent) == (["ls"], [])
+
+
 async def test_an_empty_command_is_not_run(app: Host) -> None:
     async with app.run_test() as pilot:
         await pilot.press("!", "enter", "space", "enter")
