@@ -14,6 +14,7 @@ import pytest
 from loom.archive import ConversationStore, Draft, LeaseHeld, LeaseLost, NewTurn, UnknownSession
 from loom.archive.database import connect
 from loom.archive.leases import Leases
+from tests.support.sealed import sealed
 
 HOLD = """
 import asyncio, sys
@@ -272,3 +273,11 @@ async def test_who_holds_it_is_told_whatever_stood_in_the_file_before(
     file.write_text('{"pid": 1, "host": "' + "h" * 500 + '", "since": "long ago"}')
     await other_store.acquire_lease(session)
     assert (await store.get_lease_holders())[session].pid == os.getpid()
+
+
+async def test_who_holds_it_is_told_where_nothing_can_be_written(other_store: ConversationStore, session: str) -> None:
+    await other_store.acquire_lease(session)
+    folder = other_store.path.parent / "leases"
+    with sealed(folder):
+        assert list(Leases(folder).holders()) == [session]
+        assert Leases(folder).holder(session) is not None

@@ -13,6 +13,7 @@ from loom.archive.workspaces import Workspace
 from loom.tools.memory import MemoryTools
 from loom.tools.memory_file import MAX_BYTES, MemoryFile, MemoryProblem, memory_folder
 from loom.tools.outcome import ToolFailure
+from tests.support.sealed import sealed
 
 
 @pytest.fixture
@@ -207,3 +208,9 @@ def test_a_memory_from_before_the_first_commit_goes_on_after_it(tmp_path: Path) 
     after = MemoryFile(memory_folder(tmp_path, Workspace("/a", "c0ffee")))
     assert after.read().text == "begun early\n"
     assert after.undo().after == ""
+
+
+def test_a_memory_that_cannot_be_moved_is_still_found(tmp_path: Path) -> None:
+    MemoryFile(memory_folder(tmp_path, Workspace("/a", None))).append("begun early")
+    with sealed(tmp_path / "memory"):
+        assert MemoryFile(memory_folder(tmp_path, Workspace("/a", "c0ffee"))).read().text == "begun early\n"
