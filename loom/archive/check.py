@@ -9,20 +9,23 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from loom.archive.chains import Chain, Progress, follow_chains, lenient
-from loom.archive.database import connect, pragma, require_file
+from loom.archive.database import WRITING_PATIENCE, connect, pragma, require_file
 from loom.archive.errors import ArchiveDamaged, ArchiveError, ArchiveUnavailable
 from loom.archive.faults import RECOVER
+from loom.archive.findings import CheckReport, Finding
+from loom.archive.forks import unfinished
 from loom.archive.leases import Leases
 from loom.archive.migrations import MIGRATIONS
 from loom.archive.mounts import find_mount
 from loom.archive.openfiles import ASIDE
 from loom.archive.privatefolders import remove_old_copies
+from loom.archive.references import FINISHED
+from loom.archive.transactions import in_turn
 from loom.archive.unwritable import readable
 from loom.text import plural
 from loom.times import local_time
@@ -45,41 +48,6 @@ _OUT_OF_REACH = frozenset(
         sqlite3.SQLITE_READONLY,
     }
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is wrong."""
-
-    part: str
-    """structure, version, chain, numbering, index, permissions, space, place."""
-    what: str
-    remedy: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckReport:
-    """What a check saw."""
-
-    path: Path
-    sessions: int | None
-    turns: int | None
-    """None where they could not be counted."""
-    size: int
-    """Bytes of the database and its log."""
-    checked: tuple[str, ...]
-    """The parts that were looked at, in order; one that could not be is missing."""
-    findings: tuple[Finding, ...]
-    unseen: tuple[str, ...]
-    """What could not be looked into, and why: it may be sound or damaged."""
-    remarks: tuple[str, ...]
-    standing: Mapping[str, str]
-    """Of a part that is neither wrong nor all in order: how it is (`behind`)."""
-
-    @property
-    def sound(self) -> bool:
-        """Everything was seen, and nothing is wrong."""
-        return not self.findings and not self.unseen
 
 
 def check(path: Path, *, quick: bool = False, progress: Progress = lambda what, done, total: None) -> CheckReport:
@@ -169,7 +137,9 @@ class _Check:
         self._structure(connection)
         # One moment for everything that is compared, whoever writes meanwhile.
         connection.execute("BEGIN")
-        (self._sessions,) = connection.execute("SELECT count(*) FROM cowork_sessions").fetchone()
+        (self._sessions,) = connection.execute(
+            f"SELECT count(*) FROM cowork_sessions WHERE {FINISHED}"  # noqa: S608
+        ).fetchone()
         (self._turns,) = connection.execute("SELECT count(*) FROM conversation_turns").fetchone()
         if not self._quick:
             self._chains(connection)
@@ -204,9 +174,15 @@ class _Check:
         chains = follow_chains(connection, self._progress)
         named = {
             row[0]: row[1:]
-            for row in connection.execute("SELECT id, reference, turn_count, exchange_count FROM cowork_sessions")
+            for row in connection.execute(
+                f"SELECT id, reference, turn_count, exchange_count FROM cowork_sessions WHERE {FINISHED}"  # noqa: S608
+            )
         }
+        # These are taken away from their ends, without more ado.
+        halves = frozenset(unfinished(connection))
         for session, chain in chains.items():
+            if session in halves:
+                continue
             reference, count, exchanges = named.get(session, (session, chain.turns, chain.exchange))
             self._findings += _judge(str(reference), chain, count, exchanges)
         begins, tokens = _begins(connection), _turn_tokens(connection)
@@ -244,10 +220,17 @@ class _Check:
         try:
             # SQLite's own check of a full-text table is a statement that writes, though it changes nothing.
             with closing(connect(self._place)) as writing:
+                # Behind somebody who stays in the middle of a write it would seem damaged.
+                with in_turn(writing, WRITING_PATIENCE):
+                    pass
                 sound = is_sound(writing)
         except ArchiveError:
             self._standing.setdefault("index", "not checked")
             self._remarks.append("The full-text index was not checked: that needs a writable archive.")
+            return
+        except sqlite3.OperationalError as error:
+            self._standing.setdefault("index", "not checked")
+            self._unseen.append(f"The full-text index was not checked: {error}.")
             return
         missing = connection.execute(
             "SELECT count(*) FROM conversation_turns AS t WHERE t.id <= ? AND t.kind = 'text' AND t.content <> ''"
@@ -272,13 +255,16 @@ class _Check:
 
     def _leases(self, connection: sqlite3.Connection) -> None:
         leases = Leases(self._path.parent / "leases")
+        halves = frozenset(unfinished(connection))
         for session, reference in connection.execute("SELECT id, reference FROM cowork_sessions").fetchall():
             try:
                 holder = leases.holder(session)
             except OSError as error:
                 self._unseen.append(f"Who has sessions open cannot be looked up: {error.strerror}.")
                 break
-            if holder is not None:
+            if session in halves:
+                self._remarks.append(_CUT_OFF if holder is None else f"Process {holder.pid} is making a fork.")
+            elif holder is not None:
                 since = local_time(holder.since)
                 self._remarks.append(
                     f"Session {reference} is open in process {holder.pid} on {holder.host}, since {since}."
@@ -309,6 +295,7 @@ class _Check:
             )
 
 
+_CUT_OFF = "A fork was cut off half way: the next loom that starts takes it away. The session that it is of is whole."
 _REINDEX = "Run `loom check --reindex`: the index is made anew from the turns."
 
 

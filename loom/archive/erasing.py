@@ -15,6 +15,7 @@ from pathlib import Path
 from loom.archive.chains import follow_chain, lenient
 from loom.archive.database import open_database
 from loom.archive.errors import UnknownSession
+from loom.archive.forks import take_away, unfinished
 from loom.archive.transactions import transaction
 
 _TABLES = ("conversation_turns", "manifests", "drafts", "session_texts")
@@ -86,6 +87,9 @@ def erase_in_backup(backup: Path, session_id: str) -> Erased | None:
         connection.execute("PRAGMA foreign_keys = ON").fetchall()
         if connection.execute("SELECT 1 FROM cowork_sessions WHERE id = ?", (session_id,)).fetchone() is None:
             return None
+        # Nobody is making them here.
+        for fork in unfinished(connection, session_id):
+            take_away(connection, fork)
         erased = erase(connection, session_id)
         # What the copy had kept between cells goes too; nobody else has a backup open.
         connection.execute("VACUUM")

@@ -20,6 +20,7 @@ from loom.archive.database import WRITING_PATIENCE, connect
 from loom.archive.erasing import any_bytes, erase, erase_in_backup, is_damage
 from loom.archive.errors import ArchiveError, LeaseHeld, WriteFailed
 from loom.archive.faults import unwritable
+from loom.archive.forks import take_away_left
 from loom.archive.leases import Leases
 from loom.archive.openfiles import ASIDE
 from loom.archive.privatefolders import remove_old_copies
@@ -94,6 +95,7 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
         stack.callback(leases.release_all)
         try:
             leases.acquire(connection, session_id, take_over=False)
+            take_away_left(connection, leases, session_id)
             samples = samples_of(_texts(connection, session_id))
             notes = list(_notes(connection, session_id))
             progress("erasing", 0, 0)

@@ -7,6 +7,11 @@ import sqlite3
 import string
 from collections.abc import Sequence
 
+_UNFINISHED = "FORK "
+FINISHED = f"reference NOT GLOB '{_UNFINISHED}*'"
+UNFINISHED = f"reference GLOB '{_UNFINISHED}*'"
+"""What holds in SQL for a session that is a fork still being made, or one whose making was cut off."""
+
 _ALPHABET = string.digits + string.ascii_lowercase
 _SHORTEST = 4
 
@@ -21,6 +26,16 @@ def free_reference(connection: sqlite3.Connection) -> str:
             if not connection.execute("SELECT 1 FROM cowork_sessions WHERE reference = ?", (reference,)).fetchone():
                 return reference
         length += 1
+
+
+def unfinished_reference(session_id: str) -> str:
+    """Of a fork until it is whole: nobody can type it, as what is typed is looked for in small letters."""
+    return _UNFINISHED + session_id
+
+
+def is_unfinished(reference: str) -> bool:
+    """Whether a reference is that of a fork which is not whole."""
+    return reference.startswith(_UNFINISHED)
 
 
 def _random(length: int) -> str:

@@ -13,7 +13,7 @@ from loom.archive import clock
 from loom.archive.chains import REPORT_EVERY, Progress, holds
 from loom.archive.database import connect
 from loom.archive.digests import DIGESTED, GENESIS, digest
-from loom.archive.references import free_reference
+from loom.archive.references import free_reference, is_unfinished
 from loom.archive.rows import MANIFEST_COLUMNS, SESSION_COLUMNS
 from loom.archive.shapes import Salvage
 from loom.archive.transactions import transaction
@@ -66,9 +66,9 @@ def _started(found: Salvage, session: str) -> tuple[str, str]:
 
 def _add_session(connection: sqlite3.Connection, found: Salvage, session: str) -> str:
     record = found.sessions.get(session)
-    taken = (
-        record is not None
-        and connection.execute("SELECT 1 FROM cowork_sessions WHERE reference = ?", (record[1],)).fetchone()
+    taken = record is not None and (
+        is_unfinished(record[1])
+        or connection.execute("SELECT 1 FROM cowork_sessions WHERE reference = ?", (record[1],)).fetchone()
     )
     reference = free_reference(connection) if record is None or taken else str(record[1])
     started, _ = _started(found, session)
@@ -146,7 +146,7 @@ def _finish(connection: sqlite3.Connection, found: Salvage, session: str) -> Non
         names = (*own, "is_active")
         connection.execute(
             f"UPDATE cowork_sessions SET {', '.join(f'{name} = ?' for name in names)} WHERE id = ?",  # noqa: S608
-            (*(_whole(kept[name]) for name in names), session),
+            (*(_whole(kept[name]) for name in own), kept["is_active"] or is_unfinished(record[1]), session),
         )
     if session in found.texts:
         prompt, state = found.texts[session]

@@ -60,8 +60,10 @@ def recover(damaged: Path, target: Path, progress: Progress = lambda what, done,
     found = Salvage()
     try:
         _read_by_database(damaged, target.parent, found)
+        found.leave_out_halves()
         by_database = found.turn_count
         _read_pages(damaged, found, progress)
+        found.leave_out_halves()
     except OSError as error:
         raise ArchiveUnavailable(f"{damaged} cannot be read: {error.strerror or error}.") from error
     if not found.turns and not found.sessions:

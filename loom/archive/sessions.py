@@ -1,4 +1,4 @@
-"""The sessions themselves: made, listed, hidden, renamed, forked."""
+"""The sessions themselves: made, listed, hidden, renamed."""
 
 from __future__ import annotations
 
@@ -8,20 +8,15 @@ import uuid
 from typing import Any
 
 from loom.archive import clock
-from loom.archive.errors import LeaseLost, UnknownSession, UnknownTurn
+from loom.archive.errors import LeaseLost, UnknownSession
 from loom.archive.records import NewSession, Session, SessionDetail
-from loom.archive.references import free_reference
+from loom.archive.references import FINISHED, free_reference
 from loom.archive.rows import SESSION_COLUMNS, detail_from_row, session_from_row
 from loom.archive.transactions import transaction
 from loom.archive.workspaces import Workspace
 from loom.text import storable
 
 MAX_TITLE = 100
-
-_COPIED = (
-    "turn_number, exchange, role, kind, status, content, tool_calls, tool_call_id, tool_name, token_count, "
-    "part_json, message_meta, usage, cost_usd, append_key, created_at, digest"
-)
 
 FENCED = "(? IS NULL OR EXISTS (SELECT 1 FROM cowork_sessions WHERE id = ? AND lease_epoch = ?))"
 """Bound to epoch, session id, epoch: true unless an epoch is given and the session has another one."""
@@ -39,13 +34,15 @@ def create_session(
 ) -> str:
     """Store a session without turns; gives its id. Raises UnknownSession if there is no such parent."""
     with transaction(connection):
-        return _insert(
-            connection, workspace, model, system_prompt, free_reference(connection), title, parent_id, fork_turn
-        )
+        session_id = str(uuid.uuid4())
+        reference = free_reference(connection)
+        insert_session(connection, session_id, workspace, model, system_prompt, reference, title, parent_id, fork_turn)
+    return session_id
 
 
-def _insert(
+def insert_session(
     connection: sqlite3.Connection,
+    session_id: str,
     workspace: Workspace,
     model: str,
     system_prompt: str,
@@ -53,8 +50,8 @@ def _insert(
     title: str,
     parent_id: str | None,
     fork_turn: int | None,
-) -> str:
-    session_id = str(uuid.uuid4())
+) -> None:
+    """Inside a transaction: the rows of a session without turns. Raises UnknownSession if there is no such parent."""
     moment = clock.now()
     if parent_id is not None:
         require(connection, parent_id)
@@ -77,7 +74,6 @@ def _insert(
     connection.execute(
         "UPDATE session_texts SET system_prompt = ? WHERE session_id = ?", (storable(system_prompt), session_id)
     )
-    return session_id
 
 
 def adopt_session(connection: sqlite3.Connection, session: NewSession) -> bool:
@@ -108,48 +104,6 @@ def adopt_session(connection: sqlite3.Connection, session: NewSession) -> bool:
             (storable(session.system_prompt), session.id),
         )
     return True
-
-
-def fork_session(
-    connection: sqlite3.Connection,
-    session_id: str,
-    turn_number: int | None,
-) -> str:
-    """Store a copy of the session up to and with `turn_number` (whole if None); gives the copy's id.
-
-    Turns keep their numbers, exchanges, keys and digests. The state is copied only with the whole session: an earlier
-    one is made of the turns again. Raises UnknownSession or UnknownTurn.
-    """
-    with transaction(connection):
-        source = get_session(connection, session_id)
-        if source is None:
-            raise UnknownSession(f"There is no session {session_id} in the archive.")
-        last = source.turn_count if turn_number is None else turn_number
-        if not 0 <= last <= source.turn_count:
-            raise UnknownTurn(f"Session {source.reference} has no turn T{last}.", f"It ends at T{source.turn_count}.")
-        workspace = Workspace(source.workspace_path, source.workspace_commit)
-        copy = _insert(
-            connection,
-            workspace,
-            source.model_name,
-            source.system_prompt,
-            free_reference(connection),
-            source.title,
-            session_id,
-            last,
-        )
-        connection.execute(
-            f"INSERT INTO conversation_turns (id, session_id, {_COPIED})"  # noqa: S608 - constant names
-            f" SELECT (SELECT id FROM next_turn) + turn_number - 1, ?, {_COPIED}"
-            " FROM conversation_turns WHERE session_id = ? AND turn_number <= ?"
-            " ORDER BY turn_number",
-            (copy, session_id, last),
-        )
-        if last == source.turn_count:
-            connection.execute(
-                "UPDATE session_texts SET session_state = ? WHERE session_id = ?", (source.session_state, copy)
-            )
-    return copy
 
 
 def get_session(connection: sqlite3.Connection, session_id: str) -> SessionDetail | None:
@@ -190,7 +144,7 @@ def _newest(
     connection: sqlite3.Connection, condition: str, values: tuple[str, ...], limit: int, include_inactive: bool
 ) -> list[Session]:
     # Not `= 1`: SQLite would take is_active for constant, and then not see that the index gives the order.
-    shown = "" if include_inactive else " AND is_active > 0"
+    shown = f" AND {FINISHED}" if include_inactive else " AND is_active > 0"
     rows = connection.execute(
         f"SELECT {SESSION_COLUMNS} FROM cowork_sessions WHERE {condition}{shown}"  # noqa: S608
         " ORDER BY listed_at DESC, is_active DESC, rowid DESC LIMIT ?",

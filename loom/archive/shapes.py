@@ -10,6 +10,7 @@ from loom.archive.cells import Row, Value
 from loom.archive.chains import holds
 from loom.archive.digests import GENESIS
 from loom.archive.records import TurnKind, TurnStatus
+from loom.archive.references import is_unfinished
 
 _ROLES = frozenset(("user", "assistant", "tool", "system"))
 _KINDS = frozenset(kind.value for kind in TurnKind)
@@ -79,6 +80,18 @@ class Salvage:
             known[number] = kept
         return True
 
+    def leave_out_halves(self) -> None:
+        """Forget the forks that were still being made, where all that they had is in the session that they are copies
+        of."""
+        for session, record in list(self.sessions.items()):
+            source = self.turns.get(record[17], {})
+            copied = self.turns.get(session, {})
+            if is_unfinished(record[1]) and all(
+                number in source and source[number][-1] == turn[-1] for number, turn in copied.items()
+            ):
+                del self.sessions[session]
+                self.turns.pop(session, None)
+
     def _holds(self, session: str, turn: tuple[Any, ...]) -> bool:
         number = turn[0]
         before = self.turns[session].get(number - 1)
@@ -90,7 +103,7 @@ class Salvage:
         moments = columns[8:10]
         good = (
             _ID.fullmatch(session)
-            and _REFERENCE.fullmatch(reference)
+            and (_REFERENCE.fullmatch(reference) or is_unfinished(reference))
             and columns[4].startswith("[")
             and all(_MOMENT.fullmatch(moment) for moment in moments)
             and columns[20] in (0, 1)
@@ -99,8 +112,7 @@ class Salvage:
         if not good:
             return False
         known = self.sessions.get(session)
-        # The newest of several images has the most turns.
-        if known is None or (columns[10], columns[9]) > (known[10], known[9]):
+        if known is None or _age(columns) > _age(known):
             self.sessions[session] = columns[:21]
         return True
 
@@ -132,6 +144,11 @@ class Salvage:
         good = isinstance(recipe, str) and recipe.startswith("{") and (cached is None or isinstance(cached, int))
         self.manifests.setdefault((session, request), (*columns[1:12], *((cached, recipe) if good else (None, "{}"))))
         return True
+
+
+def _age(session: tuple[Any, ...]) -> tuple[bool, int, str]:
+    """The newest of several images has the most turns; a fork gets its reference in the end."""
+    return not is_unfinished(session[1]), session[10], session[9]
 
 
 def _fits(shape: str, columns: tuple[Value, ...]) -> bool:

@@ -18,6 +18,7 @@ from loom.archive import clock, drafts, manifests, reading, sessions
 from loom.archive.appends import Appended, Appender
 from loom.archive.database import require_file
 from loom.archive.errors import NewerArchive, UnknownSession, UnwritableArchive
+from loom.archive.forks import Forks
 from loom.archive.hops import unbroken
 from loom.archive.migrations import is_current, prepare
 from loom.archive.mounts import require_local
@@ -64,6 +65,7 @@ class ConversationStore(ArchiveReader):
     def __init__(self) -> None:
         super().__init__()
         self._appender = Appender()
+        self._forks = Forks(self._access, self._leases)
         self._closing = asyncio.Lock()
         self._copy: PrivateCopy | None = None
 
@@ -90,6 +92,9 @@ class ConversationStore(ArchiveReader):
             await unbroken(asyncio.get_running_loop().run_in_executor(None, look))
             self._place(path if self._copy is None else self._copy.path)
             await self._access.open(readonly=readonly)
+            self._forks = Forks(self._access, self._leases)
+            if not readonly:
+                self._forks.take_away_left()
         except BaseException:
             await self._remove_copy()
             raise
@@ -104,6 +109,7 @@ class ConversationStore(ArchiveReader):
     async def _close(self) -> None:
         async with self._closing:
             try:
+                await self._forks.end()
                 # What is still being stored wakes the finder when it is done.
                 await self._access.finish()
                 try:
@@ -178,10 +184,15 @@ class ConversationStore(ArchiveReader):
 
     async def fork_session(self, session_id: str, turn_number: int | None = None) -> str:
         """Store a copy of the session up to and with `turn_number` (whole if None); gives the copy's id. Turns keep
-        their numbers. Raises UnknownSession or UnknownTurn."""
-        return await self._access.write(
-            lambda c: sessions.fork_session(c, session_id, turn_number), then=lambda _: self._finder.wake(0)
-        )
+        their numbers, exchanges, keys and digests. The state is copied only with the whole session: an earlier one is
+        made of the turns again.
+
+        A long one is copied in parts, between which others write; nobody sees it before it is whole. Raises
+        UnknownSession, UnknownTurn or WriteFailed.
+        """
+        fork = await self._forks.make(session_id, turn_number)
+        self._finder.wake(0)
+        return fork
 
     async def update_session_state(self, session_id: str, state: dict[str, Any]) -> None:
         """Keep the session's state, in place of the earlier one."""

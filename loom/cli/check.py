@@ -6,7 +6,8 @@ import argparse
 import json
 from dataclasses import asdict
 
-from loom.archive.check import CheckReport, check
+from loom.archive.check import check
+from loom.archive.findings import CheckReport
 from loom.archive.reindex import reindex
 from loom.cli.output import write_line
 from loom.cli.progress import shown_progress

@@ -13,6 +13,7 @@ from loom.archive import ArchiveUnavailable, ConversationStore, NewTurn
 from loom.archive.check import CheckReport, check
 from loom.archive.database import connect
 from loom.archive.reindex import reindex
+from loom.archive.transactions import transaction
 from tests.support.damage import find_bytes, overwrite
 
 
@@ -51,6 +52,23 @@ async def test_a_check_runs_beside_a_writer_and_names_who_holds_a_session(
     assert report.sound, report.findings
     assert any(f"process {os.getpid()}" in remark for remark in report.remarks)
     assert await store.append_turn(session, "assistant", "goes on") == 2
+
+
+async def test_an_index_is_not_called_damaged_because_somebody_stays_in_the_middle_of_a_write(
+    archive_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _filled(archive_path)
+    reindex(archive_path)
+    for module in ("loom.archive.check.WRITING_PATIENCE", "loom.archive.database.CLOSING_PATIENCE"):
+        monkeypatch.setattr(module, 0.1)
+    with closing(connect(archive_path)) as stopped, transaction(stopped):
+        stopped.execute("UPDATE cowork_sessions SET title = 'half'")
+        report = check(archive_path)
+    assert report.findings == ()
+    assert not report.sound
+    (unseen,) = report.unseen
+    assert "index was not checked" in unseen
+    assert check(archive_path).sound
 
 
 async def test_an_index_that_is_behind_is_not_called_in_order(archive_path: Path) -> None:
