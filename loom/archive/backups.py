@@ -49,9 +49,8 @@ def create_backup(archive: Path, target: Path | None = None) -> Backup:
     wanted = own / f"{archive.stem}-{moment}Z.db" if target is None else target.absolute()
     if target is not None and os.path.lexists(wanted):
         raise WriteFailed(f"{target} exists already, and no backup overwrites a file.", "Name another file.")
-    if wanted.parent != own and not wanted.parent.is_dir():
-        # A typo, or a disk that is not mounted: a folder made there would look like a backup that is safe.
-        raise WriteFailed(f"There is no folder {wanted.parent}.", "Make it first, or name another place.")
+    if wanted.parent != own:
+        require_place(wanted, archive)
     with readable(archive) as place, closing(connect(place, readonly=True)) as connection:
         try:
             path = back_up(connection, wanted)
@@ -66,6 +65,16 @@ def create_backup(archive: Path, target: Path | None = None) -> Backup:
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as copy:
         sessions, turns = _counts(copy)
     return Backup(path, sessions, turns, path.stat().st_size)
+
+
+def require_place(target: Path, archive: Path) -> None:
+    """Raises WriteFailed unless a database that is kept can be put at `target`, as far as that can be told."""
+    if not target.parent.is_dir():
+        # A typo, or a disk that is not mounted: a folder made there would look like a copy that is safe.
+        raise WriteFailed(f"There is no folder {target.parent}.", "Make it first, or name another place.")
+    if target.parent.samefile(archive.parent) and target.name.startswith(f"{archive.name}-"):
+        # It would be taken for the archive's log, and written over.
+        raise WriteFailed(f"{target} is a name of the archive's own files.", "Name another file.")
 
 
 def back_up_regularly(archive: Path, *, today: datetime | None = None) -> Backup | None:

@@ -263,7 +263,11 @@ class _Check:
                 self._unseen.append(f"Who has sessions open cannot be looked up: {error.strerror}.")
                 break
             if session in halves:
-                self._remarks.append(_CUT_OFF if holder is None else f"Process {holder.pid} is making a fork.")
+                self._remarks.append(
+                    _CUT_OFF
+                    if holder is None
+                    else f"Process {holder.pid} is making a fork, or takes away one that was cut off."
+                )
             elif holder is not None:
                 since = local_time(holder.since)
                 self._remarks.append(

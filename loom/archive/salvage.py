@@ -14,6 +14,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from loom.archive.backups import require_place
 from loom.archive.cells import rows_of
 from loom.archive.chains import Progress, lenient
 from loom.archive.database import open_database
@@ -51,12 +52,13 @@ def recover(damaged: Path, target: Path, progress: Progress = lambda what, done,
     """Save the turns of the file at `damaged`, and of the log beside it, into a new archive at `target`.
 
     Blocking. Raises ArchiveUnavailable (there is no such file), NotAnArchive (nothing of an archive is in it), or
-    WriteFailed (`target` exists or cannot be written; what was written of it is gone again).
+    WriteFailed (`target` exists, its folder does not, or it cannot be written; what was written of it is gone again).
     """
     if not damaged.is_file():
         raise ArchiveUnavailable(f"{damaged} is not a file." if damaged.exists() else f"There is no file {damaged}.")
     if os.path.lexists(target):
         raise WriteFailed(f"{target} exists already, and is not overwritten.", "Name another file.")
+    require_place(target, damaged)
     found = Salvage()
     try:
         _read_by_database(damaged, target.parent, found)
@@ -93,7 +95,6 @@ def _read_by_database(damaged: Path, beside: Path, found: Salvage) -> None:
     """From a copy: SQLite would write to the file, or to the log beside it, to bring them in order."""
     with contextlib.suppress(sqlite3.Error, OSError), ExitStack() as stack:
         # Nothing is lost if there is no room for a copy: the pages are read in any case.
-        beside.mkdir(mode=0o700, parents=True, exist_ok=True)
         remove_left(beside, RECOVERING)
         folder = PrivateFolder.made(beside, RECOVERING)
         stack.callback(folder.remove)

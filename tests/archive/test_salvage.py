@@ -124,6 +124,7 @@ async def test_damage_beside_the_turns_costs_none(
     path, session = damaged
     harm(path)
     before = path.read_bytes()
+    (tmp_path / "new").mkdir(mode=0o700)
     recovered = recover(path, tmp_path / "new" / "archive.db")
     assert recovered.turns == TURNS + 10
     assert recovered.whole, recovered.losses

@@ -187,6 +187,15 @@ HOSTILE = {
     "a backup over the archive": ("backup", "HOME/archive.db", "exists already"),
     "a backup over a link that leads nowhere": ("backup", "PLACE/link", "exists already"),
     "a backup where no folder can be": ("backup", "PLACE/notes/copy.db", "There is no folder"),
+    "a backup where the log is looked for": ("backup", "HOME/archive.db-wal", "own files"),
+    "a recovery where no folder is": (
+        "recover",
+        "HOME/archive.db",
+        "-o",
+        "PLACE/a/typo/saved.db",
+        "There is no folder",
+    ),
+    "a recovery where the log is looked for": ("recover", "HOME/archive.db", "-o", "HOME/archive.db-wal", "own files"),
     "a recovery of a folder": ("recover", "PLACE", "is not a file"),
     "a recovery of a pipe": ("recover", "PLACE/pipe", "is not a file"),
     "a recovery over the archive": ("recover", "HOME/archive.db", "-o", "HOME/archive.db", "exists already"),
@@ -212,6 +221,7 @@ def test_what_cannot_be_is_one_line_and_exit_code_2_and_changes_nothing(home: Pa
     done = loom(*arguments, *yes, *where, home=home)
     assert (done.returncode, done.stdout) == (2, ""), done
     assert said in done.stderr and len(done.stderr.strip().splitlines()) == 1, done
+    assert not (home / "archive.db-wal").exists() and not (place / "a").exists()
     assert {path: path.lstat().st_ino for path in before} == {path: found.st_ino for path, found in before.items()}
     assert loom("check", home=home).returncode == 0
 
