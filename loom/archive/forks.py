@@ -75,7 +75,8 @@ class Forks:
         self._access = access
         self._leases = leases
         self._making: set[asyncio.Task[str]] = set()
-        self._taking: asyncio.Task[None] | None = None
+        self.tidying: asyncio.Task[None] | None = None
+        """Takes away what was left, since the store was opened."""
 
     async def make(self, session_id: str, turn_number: int | None) -> str:
         """See `ConversationStore.fork_session`."""
@@ -85,16 +86,16 @@ class Forks:
         return await unbroken(making)
 
     def take_away_left(self) -> None:
-        """Begin to take away forks that were cut off, if there are any. Returns at once."""
-        self._taking = asyncio.ensure_future(self._take_away_left())
+        """Begin to take away what killed processes left: leases, and forks that were cut off. Returns at once."""
+        self.tidying = asyncio.ensure_future(self._take_away_left())
 
     async def end(self) -> None:
         """Wait for the forks that are being made. What is being taken away goes on at the next start."""
         if self._making:
             await asyncio.wait(self._making)
-        if self._taking is not None:
-            self._taking.cancel()
-            await asyncio.wait({self._taking})
+        if self.tidying is not None:
+            self.tidying.cancel()
+            await asyncio.wait({self.tidying})
 
     async def _make(self, session_id: str, turn_number: int | None) -> str:
         fork = await self._access.write(lambda c: _begin(c, self._leases, session_id, turn_number))
@@ -120,6 +121,8 @@ class Forks:
     async def _take_away_left(self) -> None:
         left: list[str] = []
         # What cannot be done now is at another start: nobody waits for it.
+        with suppress(OSError):
+            await asyncio.to_thread(self._leases.remove_left)
         with suppress(ArchiveError):
             left = await self._access.read(unfinished)
         for session_id in left:

@@ -115,6 +115,23 @@ class Leases:
         for session_id in list(self._held):
             self.release(session_id)
 
+    def remove_left(self) -> None:
+        """Remove the lock files of processes that were killed: nobody has them locked. From any thread. Raises OSError.
+
+        Safe because no lock file is opened, made or removed but while `_mutex` is locked: whoever waits to open one
+        makes it anew. `_mutex` itself stays, as every lock does that is not under another one.
+        """
+        if not self._folder.is_dir():
+            return
+        with locked(self._mutex):
+            for path in [*self._folder.glob("*.lease"), *self._folder.glob("*.taking")]:
+                descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+                try:
+                    if _try(descriptor):
+                        path.unlink()
+                finally:
+                    os.close(descriptor)
+
     def holder(self, session_id: str) -> Holder | None:
         """Who else has the session open; None if nobody does, or this store itself."""
         held = self._held.get(session_id)

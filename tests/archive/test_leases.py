@@ -69,6 +69,60 @@ async def test_who_has_what_open_is_known_of_all_sessions_at_once(
     assert list(await other_store.get_lease_holders()) == [mine]
 
 
+async def test_the_lock_files_of_killed_processes_go_at_the_next_start(store: ConversationStore, session: str) -> None:
+    left = await store.create_session("/elsewhere", "offline", "")
+    killed, living = _start_holder(store.path, left), _start_holder(store.path, session)
+    with killed, living:
+        killed.kill()
+        killed.wait()
+        folder = store.path.parent / "leases"
+        (folder / f"{left}.taking").touch()
+        assert {path.name for path in folder.iterdir()} == {
+            "lock",
+            f"{left}.lease",
+            f"{left}.taking",
+            f"{session}.lease",
+        }
+        other = await ConversationStore.open(store.path)
+        assert other._forks.tidying is not None
+        await other._forks.tidying
+        assert {path.name for path in folder.iterdir()} == {"lock", f"{session}.lease"}
+        with pytest.raises(LeaseHeld):
+            await other.acquire_lease(session)
+        assert _ask(living, "goes on") == "1"
+        await other.close()
+        living.kill()
+
+
+async def test_no_lease_is_given_twice_while_lock_files_are_removed(archive_path: Path, session: str) -> None:
+    stores = [Leases(archive_path.parent / "leases") for _ in range(4)]
+    got: list[bool] = []
+    held = threading.Lock()
+
+    def compete(leases: Leases) -> None:
+        with closing(connect(archive_path)) as connection:
+            while len(got) < 200:
+                leases.remove_left()
+                try:
+                    leases.acquire(connection, session, take_over=False)
+                except LeaseHeld:
+                    continue
+                alone = held.acquire(blocking=False)
+                leases.remove_left()
+                got.append(alone)
+                if alone:
+                    held.release()
+                leases.release(session)
+
+    threads = [threading.Thread(target=compete, args=(leases,)) for leases in stores]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(got) >= 200
+    assert all(got)
+
+
 async def test_one_that_was_killed_has_nothing_open(store: ConversationStore, session: str) -> None:
     holder = _start_holder(store.path, session)
     assert [held.pid for held in (await store.get_lease_holders()).values()] == [holder.pid]
