@@ -281,10 +281,12 @@ def columns_of(found_by: FoundBy) -> Columns:
 
 
 def _column(terms: Iterable[str]) -> str:
-    """The terms in order, no more than SORTED_AT_ONCE of them sorted in one call."""
+    """The terms in order, no more than SORTED_AT_ONCE of them sorted, joined or let go of in one call."""
     unsorted = iter(terms)
-    runs = list(iter(lambda: sorted(islice(unsorted, SORTED_AT_ONCE)), []))
-    return " ".join(merge(*runs))
+    # An iterator lets its list go when it comes to the end.
+    runs = map(iter, iter(lambda: sorted(islice(unsorted, SORTED_AT_ONCE)), []))
+    merged = merge(*runs)
+    return " ".join(iter(lambda: " ".join(islice(merged, SORTED_AT_ONCE)), ""))
 
 
 def _add_name(connection: sqlite3.Connection, name: str) -> None:
