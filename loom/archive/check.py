@@ -16,7 +16,7 @@ from pathlib import Path
 from loom.archive.chains import Chain, Progress, follow_chains, lenient
 from loom.archive.database import WRITING_PATIENCE, connect, pragma, require_file
 from loom.archive.errors import ArchiveDamaged, ArchiveError, ArchiveUnavailable
-from loom.archive.faults import RECOVER
+from loom.archive.faults import RECOVER, primary_code
 from loom.archive.findings import CheckReport, Finding
 from loom.archive.forks import unfinished
 from loom.archive.leases import Leases
@@ -91,7 +91,7 @@ class _Check:
                 connection.text_factory = lenient
                 self._look(connection)
         except ArchiveError as error:
-            if _is_out_of_reach(error):
+            if _is_out_of_reach(error, self._path):
                 self._unseen.append(str(error))
             else:
                 self._found("structure", error.what, error.remedy)
@@ -378,9 +378,9 @@ def _open_to_others(place: Path) -> Iterator[Finding]:
         yield Finding("permissions", f"{place} can be used by others (mode {mode:03o}).", f"chmod {wanted} {place}")
 
 
-def _is_out_of_reach(error: ArchiveError) -> bool:
+def _is_out_of_reach(error: ArchiveError, path: Path) -> bool:
     """Whether it says nothing about what is in the file: that may not be read here and now."""
     if isinstance(error, ArchiveDamaged) or not isinstance(error, ArchiveUnavailable):
         return False
-    code = getattr(error.__cause__, "sqlite_errorcode", None)
-    return code is None or code & 0xFF in _OUT_OF_REACH
+    cause = error.__cause__
+    return not isinstance(cause, sqlite3.Error) or primary_code(cause, path) in _OUT_OF_REACH

@@ -76,7 +76,7 @@ def unreadable(error: sqlite3.Error, path: Path) -> ArchiveError:
     """The error of an archive that could not be opened or read, in words."""
     if is_undecodable(error):
         return ArchiveDamaged(f"The archive {path} is damaged ({_UNDECODABLE}).", RECOVER)
-    code = _primary(error, path)
+    code = primary_code(error, path)
     if code == sqlite3.SQLITE_NOTADB:
         return NotAnArchive(
             f"{path} is not a loom archive: its first bytes are not those of a database.",
@@ -92,14 +92,14 @@ def unwritable(error: sqlite3.Error, path: Path) -> ArchiveError:
     """The error of a write that stored nothing, in words."""
     if is_undecodable(error):
         return WriteFailed(f"The archive {path} is damaged ({_UNDECODABLE}): nothing was stored.", RECOVER)
-    code = _primary(error, path)
+    code = primary_code(error, path)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return WriteFailed(f"The archive {path} is damaged ({error}): nothing was stored.", RECOVER)
     what, remedy = _WRITING.get(code, ("The archive cannot be written ({detail}): nothing was stored.", "Retry."))
     return WriteFailed(*_fill(error, path, what, remedy))
 
 
-def _primary(error: sqlite3.Error, path: Path) -> int:
+def primary_code(error: sqlite3.Error, path: Path) -> int:
     """The primary result code; errors that Python raises by itself have none and give SQLITE_ERROR.
 
     SQLite makes the log's index (-shm) even to read, and has codes of its own for finding no room there.

@@ -115,6 +115,14 @@ class Forks:
                 await self._let_go(fork.id)
         return fork.id
 
+    def _claim(self, connection: sqlite3.Connection, session_id: str) -> bool:
+        """Take the lease of a fork that was cut off; false for one that this store is making. Asked in the connection's
+        thread: whoever began it there has the lease by now. Raises LeaseHeld, as another one may be making it."""
+        if self._leases.epoch(session_id) is not None:
+            return False
+        self._leases.acquire(connection, session_id, take_over=False)
+        return True
+
     async def _let_go(self, session_id: str) -> None:
         await self._access.write(lambda _: self._leases.release(session_id))
 
@@ -126,10 +134,9 @@ class Forks:
         with suppress(ArchiveError):
             left = await self._access.read(unfinished)
         for session_id in left:
-            if self._leases.epoch(session_id) is not None:
-                continue  # this store is making it
             with suppress(ArchiveError):
-                await self._access.write(partial(self._leases.acquire, session_id=session_id, take_over=False))
+                if not await self._access.write(partial(self._claim, session_id=session_id)):
+                    continue
                 try:
                     await self._take_away(session_id)
                 finally:

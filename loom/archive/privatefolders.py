@@ -64,7 +64,17 @@ class PrivateFolder:
 def remove_old_copies(home: Path) -> list[Path]:
     """Remove the copies of those that were ended by force and could not: in the folder for temporary files, and in
     that of the archive. Gives the files of those still in use, or that cannot be removed. Raises nothing."""
-    return [*remove_left(Path(tempfile.gettempdir()), READING), *remove_left(home, RECOVERING)]
+    temporary = temporary_folder()
+    elsewhere = [] if temporary is None else remove_left(temporary, READING)
+    return [*elsewhere, *remove_left(home, RECOVERING)]
+
+
+def temporary_folder() -> Path | None:
+    """The folder for temporary files; None where nothing can be written in any that Python knows: the disk is full."""
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError:
+        return None
 
 
 def remove_left(parent: Path, beginning: str) -> list[Path]:

@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 import stat
-import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
@@ -23,7 +22,7 @@ from loom.archive.faults import unwritable
 from loom.archive.forks import take_away_left
 from loom.archive.leases import Leases
 from loom.archive.openfiles import ASIDE
-from loom.archive.privatefolders import remove_old_copies
+from loom.archive.privatefolders import remove_old_copies, temporary_folder
 from loom.archive.spool import Spool
 from loom.archive.traces import SAMPLE, Trace, look, samples_of, thinned
 from loom.archive.transactions import in_turn
@@ -308,7 +307,8 @@ def _size(files: Iterable[Path]) -> int:
 
 def _edited() -> Iterator[Path]:
     """The texts that were kept when an editor, or loom beside it, came to a bad end."""
-    for file in Path(tempfile.gettempdir()).glob("loom-*/*"):
+    folder = temporary_folder()
+    for file in () if folder is None else folder.glob("loom-*/*"):
         with suppress(OSError):
             status = file.lstat()
             if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():

@@ -10,6 +10,7 @@ import contextlib
 import os
 import shutil
 import sqlite3
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,10 @@ from loom.archive.shapes import Salvage
 
 _TABLES = ("conversation_turns", "cowork_sessions", "session_texts", "drafts", "manifests")
 _REPORT_EVERY = 500
+
+_LOCKS = ("-lock", "-queue")
+_ALL = ("", "-wal", "-shm", "-new", "-new-wal", "-new-shm", *_LOCKS)
+"""What the names of files begin to differ in that a new archive is made with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,7 @@ def recover(damaged: Path, target: Path, progress: Progress = lambda what, done,
         with closing(open_database(target)) as connection:
             # One file, as a backup is: no log that is left where it is put can be its own.
             connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+        _remove(target, _LOCKS)
     except sqlite3.Error as error:
         _remove(target)
         raise unwritable(error, target) from error
@@ -136,6 +142,6 @@ def _read_pages(damaged: Path, found: Salvage, progress: Progress) -> None:
                 progress("reading pages", number, total)
 
 
-def _remove(target: Path) -> None:
-    for suffix in ("", "-wal", "-shm", "-lock", "-queue"):
+def _remove(target: Path, suffixes: Sequence[str] = _ALL) -> None:
+    for suffix in suffixes:
         target.with_name(f"{target.name}{suffix}").unlink(missing_ok=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from loom.archive import guard
 from loom.archive.errors import ArchiveUnavailable
-from loom.archive.privatefolders import READING, PrivateFolder
+from loom.archive.privatefolders import READING, PrivateFolder, temporary_folder
 
 _TRIES = 3
 
@@ -50,8 +49,11 @@ class PrivateCopy:
 
 def copy_privately(path: Path) -> PrivateCopy:
     """A copy to read from. Blocking. Raises ArchiveUnavailable."""
+    temporary = temporary_folder()
     try:
-        folder = PrivateFolder.made(Path(tempfile.gettempdir()), READING)
+        if temporary is None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        folder = PrivateFolder.made(temporary, READING)
         copy = PrivateCopy(folder.path / path.name, folder)
         try:
             _copy(path, copy.path)
@@ -61,7 +63,7 @@ def copy_privately(path: Path) -> PrivateCopy:
     except OSError as error:
         raise ArchiveUnavailable(
             f"The archive {path} cannot be written, and no copy of it can be made to read ({error.strerror or error}).",
-            f"Make {path.parent} writable, or room in {tempfile.gettempdir()}.",
+            f"Make {path.parent} writable, or room in {temporary or 'the folder for temporary files'}.",
         ) from error
     return copy
 

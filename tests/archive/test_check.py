@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from loom.archive.database import connect
 from loom.archive.reindex import reindex
 from loom.archive.transactions import transaction
 from tests.support.damage import find_bytes, overwrite
+from tests.support.small_disk import fill_up, small_disk
 
 
 async def _filled(path: Path, turns: int = 40) -> str:
@@ -69,6 +72,37 @@ async def test_an_index_is_not_called_damaged_because_somebody_stays_in_the_midd
     (unseen,) = report.unseen
     assert "index was not checked" in unseen
     assert check(archive_path).sound
+
+
+async def test_an_archive_that_finds_no_room_to_be_read_is_not_called_damaged(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 2_000_000):
+        archive = tmp_path / "disk" / "archive.db"
+        await _filled(archive)
+        filler = fill_up(archive.parent)
+        report = check(archive)
+        assert _parts(report) == {"space"}
+        (unseen,) = report.unseen
+        assert "The disk is full" in unseen
+        filler.unlink()
+
+
+_CHECK_WITHOUT_ROOM = """
+import resource, signal, sys
+from pathlib import Path
+from loom.archive.check import check
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+sys.exit(f"sound: {check(Path(sys.argv[1])).sound}")
+"""
+
+
+async def test_where_no_temporary_file_can_be_written_a_check_goes_on(archive_path: Path) -> None:
+    await _filled(archive_path)
+    done = subprocess.run(
+        [sys.executable, "-c", _CHECK_WITHOUT_ROOM, str(archive_path)], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.strip() == "sound: False", done
 
 
 async def test_an_index_that_is_behind_is_not_called_in_order(archive_path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from loom.archive.database import connect
 from loom.archive.guard import ours
 from loom.archive.leases import Leases
 from loom.archive.purge import purge
+from loom.archive.records import Lease
 from loom.archive.salvage import recover
 from loom.archive.search.index import is_sound
 from tests.archive.test_appends import check_chain
@@ -157,6 +159,29 @@ async def test_a_fork_is_carried_through_whoever_waits_for_it(
     waiting.cancel()
     await store.close()
     assert await _read(archive_path, "SELECT turn_count, is_active FROM cowork_sessions") == [(600, 1), (600, 1)]
+
+
+async def test_a_store_takes_nothing_away_that_it_has_just_begun(
+    store: ConversationStore, long: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, looked = threading.Event(), threading.Event()
+    begin = Leases.acquire
+
+    def held_up(leases: Leases, connection: sqlite3.Connection, session_id: str, *, take_over: bool) -> Lease:
+        # The fork is in the archive, and its lease is not taken yet.
+        began.set()
+        looked.wait()
+        return begin(leases, connection, session_id, take_over=take_over)
+
+    monkeypatch.setattr(Leases, "acquire", held_up)
+    fork = asyncio.ensure_future(store.fork_session(long))
+    await asyncio.to_thread(began.wait)
+    store._forks.take_away_left()
+    assert store._forks.tidying is not None
+    while not store._access._writer._tx.qsize():  # type: ignore[union-attr]
+        await store.get_turn_count(long)
+    looked.set()
+    assert await store.get_turn_count(await fork) == 600
 
 
 async def test_a_fork_that_was_cut_off_is_never_seen_and_goes_at_the_next_start(

@@ -135,8 +135,10 @@ async def test_damage_beside_the_turns_costs_none(
 
 async def test_a_whole_file_is_recovered_whole(damaged: tuple[Path, str], archive_path: Path, tmp_path: Path) -> None:
     path, session = damaged
-    recovered = recover(path, tmp_path / "new.db")
+    (tmp_path / "new").mkdir()
+    recovered = recover(path, tmp_path / "new" / "saved.db")
     assert recovered.whole
+    assert list((tmp_path / "new").iterdir()) == [recovered.path]
     old, new = await ConversationStore.open(archive_path), await ConversationStore.open(recovered.path)
     try:
         assert await new.list_sessions() == await old.list_sessions()
@@ -249,13 +251,13 @@ from pathlib import Path
 from loom.archive import WriteFailed
 from loom.archive.salvage import recover
 
-damaged, target = map(Path, sys.argv[1:])
+damaged, target = map(Path, sys.argv[1:3])
+name, room = sys.argv[3], int(sys.argv[4])
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
 def fill(event, arguments):
-    # As soon as turns are written: a disk that takes the empty archive, and not what is to be in it.
-    if event == "sqlite3.connect" and f"/{target.name}?" in str(arguments[0]):
-        resource.setrlimit(resource.RLIMIT_FSIZE, (250_000, 250_000))
+    if event == "sqlite3.connect" and f"/{name}?" in str(arguments[0]):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 
 sys.addaudithook(fill)
 try:
@@ -265,11 +267,24 @@ except WriteFailed as error:
 """
 
 
-def test_a_disk_that_fills_up_meanwhile_leaves_nothing_half_written(damaged: tuple[Path, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "room"),
+    [
+        # A disk that takes the empty archive, and not what is to be in it; and one that does not take that.
+        ("archive.db", 250_000),
+        ("archive.db-new", 8_000),
+    ],
+)
+def test_a_disk_that_fills_up_meanwhile_leaves_nothing_half_written(
+    damaged: tuple[Path, str], tmp_path: Path, name: str, room: int
+) -> None:
     target = tmp_path / "new" / "archive.db"
     target.parent.mkdir()
     done = subprocess.run(
-        [sys.executable, "-c", _RECOVER, str(damaged[0]), str(target)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", _RECOVER, str(damaged[0]), str(target), name, str(room)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert "nothing was stored" in done.stdout, done
     assert list(target.parent.iterdir()) == []
