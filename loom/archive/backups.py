@@ -14,6 +14,7 @@ from loom.archive import clock
 from loom.archive.database import connect
 from loom.archive.errors import WriteFailed
 from loom.archive.faults import unwritable
+from loom.archive.references import FINISHED
 from loom.archive.unwritable import is_unwritable, readable
 
 KEPT_AUTOMATIC = 3
@@ -72,9 +73,14 @@ def require_place(target: Path, archive: Path) -> None:
     if not target.parent.is_dir():
         # A typo, or a disk that is not mounted: a folder made there would look like a copy that is safe.
         raise WriteFailed(f"There is no folder {target.parent}.", "Make it first, or name another place.")
-    if target.parent.samefile(archive.parent) and target.name.startswith(f"{archive.name}-"):
+    if target.parent.samefile(archive.parent) and target.name in _own_names(archive):
         # It would be taken for the archive's log, and written over.
         raise WriteFailed(f"{target} is a name of the archive's own files.", "Name another file.")
+
+
+def _own_names(archive: Path) -> frozenset[str]:
+    """The names of the files that SQLite and loom keep beside an archive."""
+    return frozenset(f"{archive.name}-{end}" for end in ("wal", "shm", "journal", "lock", "queue", "index", "new"))
 
 
 def back_up_regularly(archive: Path, *, today: datetime | None = None) -> Backup | None:
@@ -168,7 +174,7 @@ def _ends(connection: sqlite3.Connection) -> list[tuple[str, int, str | None]]:
 
 
 def _counts(connection: sqlite3.Connection) -> tuple[int, int]:
-    (sessions,) = connection.execute("SELECT count(*) FROM cowork_sessions").fetchone()
+    (sessions,) = connection.execute(f"SELECT count(*) FROM cowork_sessions WHERE {FINISHED}").fetchone()  # noqa: S608
     (turns,) = connection.execute("SELECT count(*) FROM conversation_turns").fetchone()
     return sessions, turns
 

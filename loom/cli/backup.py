@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from loom.archive.backups import create_backup
+from loom.cli.named_file import named_file
 from loom.cli.output import write_line
 from loom.errors import LoomError
 from loom.locations import find_locations
@@ -17,7 +17,7 @@ def run(parsed: argparse.Namespace) -> int:
     archive = find_locations().archive
     if not archive.exists():
         raise LoomError(f"There is no archive at {archive} yet: nothing to back up.")
-    target = None if parsed.file is None else Path(parsed.file).expanduser()
+    target = None if parsed.file is None else named_file(parsed.file)
     backup = create_backup(archive, target)
     size = f"{backup.size / 1_000_000:.1f} MB"
     held = f"{plural(backup.sessions, 'session')}, {plural(backup.turns, 'turn')}, {size}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from loom.archive.restoring import Loss
 from loom.archive.salvage import recover
+from loom.cli.named_file import named_file
 from loom.cli.output import write_line
 from loom.cli.progress import shown_progress
 from loom.cli.turn_numbers import named_turns
@@ -15,10 +15,10 @@ from loom.text import plural, show_line
 
 def run(parsed: argparse.Namespace) -> int:
     """Save what can be saved, and say what could not; 1 when a session is not whole."""
-    damaged = Path(parsed.file).expanduser().absolute()
+    damaged = named_file(parsed.file)
     target = damaged.with_name(f"{damaged.stem}-recovered.db")
     if parsed.output is not None:
-        target = Path(parsed.output).expanduser().absolute()
+        target = named_file(parsed.output)
     with shown_progress() as progress:
         recovered = recover(damaged, target, progress)
     by_pages = recovered.turns - recovered.read_by_database

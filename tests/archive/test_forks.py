@@ -244,6 +244,7 @@ async def test_a_purge_takes_the_halves_of_the_session_too(
 ) -> None:
     with _cut_off(store, long, 100) as half:
         backup = create_backup(archive_path)
+        assert backup.sessions == 1
         with pytest.raises(LeaseHeld), closing(connect(archive_path)) as connection:
             Leases(archive_path.parent / "leases").acquire(connection, half, take_over=False)
     await store.close()
