@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -71,8 +71,10 @@ class _Fork:
 class Forks:
     """Makes forks through a store's connections, and takes away what was left of those that were cut off."""
 
-    def __init__(self, access: Access, leases: Leases) -> None:
+    def __init__(self, access: Access, leases: Leases, made: Callable[[], None]) -> None:
+        """`made` is called, on the event loop, when a fork is whole: there are turns to index."""
         self._access = access
+        self._made = made
         self._leases = leases
         self._making: set[asyncio.Task[str]] = set()
         self.tidying: asyncio.Task[None] | None = None
@@ -104,7 +106,7 @@ class Forks:
             while copied < fork.last:
                 end = await self._access.read(partial(_end_of_part, fork=fork, after=copied))
                 copied = await self._access.write(partial(_copy, fork=fork, after=copied, end=end))
-            await self._access.write(lambda c: _finish(c, fork))
+            await self._access.write(partial(_finish, fork=fork), then=lambda _: self._made())
         except ArchiveError:
             # What cannot be taken away now is at the next start.
             with suppress(ArchiveError):

@@ -65,7 +65,7 @@ class ConversationStore(ArchiveReader):
     def __init__(self) -> None:
         super().__init__()
         self._appender = Appender()
-        self._forks = Forks(self._access, self._leases)
+        self._forks = self._make_forks()
         self._closing = asyncio.Lock()
         self._copy: PrivateCopy | None = None
 
@@ -92,7 +92,7 @@ class ConversationStore(ArchiveReader):
             await unbroken(asyncio.get_running_loop().run_in_executor(None, look))
             self._place(path if self._copy is None else self._copy.path)
             await self._access.open(readonly=readonly)
-            self._forks = Forks(self._access, self._leases)
+            self._forks = self._make_forks()
             if not readonly:
                 self._forks.take_away_left()
         except BaseException:
@@ -190,9 +190,7 @@ class ConversationStore(ArchiveReader):
         A long one is copied in parts, between which others write; nobody sees it before it is whole. Raises
         UnknownSession, UnknownTurn or WriteFailed.
         """
-        fork = await self._forks.make(session_id, turn_number)
-        self._finder.wake(0)
-        return fork
+        return await self._forks.make(session_id, turn_number)
 
     async def update_session_state(self, session_id: str, state: dict[str, Any]) -> None:
         """Keep the session's state, in place of the earlier one."""
@@ -337,6 +335,9 @@ class ConversationStore(ArchiveReader):
 
     async def _store(self, append: Callable[[sqlite3.Connection], Appended]) -> Appended:
         return await self._access.write(append, then=self._index)
+
+    def _make_forks(self) -> Forks:
+        return Forks(self._access, self._leases, lambda: self._finder.wake(0))
 
     def _index(self, stored: Appended) -> None:
         if stored.last_row is not None:
