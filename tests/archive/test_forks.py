@@ -259,11 +259,21 @@ async def test_a_purge_takes_the_halves_of_the_session_too(
 async def test_nothing_comes_back_of_a_session_that_is_purged_while_it_is_forked(
     store: ConversationStore, long: str, archive_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forks, "PART_TURNS", 1)
+    half_way, purged = threading.Event(), threading.Event()
+    end_of_part = forks._end_of_part
+
+    def held_up(connection: sqlite3.Connection, fork: forks._Fork, after: int) -> int:
+        if after:
+            half_way.set()
+            purged.wait()
+        return end_of_part(connection, fork, after)
+
+    monkeypatch.setattr(forks, "_end_of_part", held_up)
     fork = asyncio.ensure_future(store.fork_session(long))
-    while not _halves(archive_path):
-        await store.get_turn_count(long)
+    await asyncio.to_thread(half_way.wait)
+    assert [count for _, count in _halves(archive_path)] == [forks.PART_TURNS]
     await asyncio.to_thread(purge, archive_path, long, archive_path.parent)
+    purged.set()
     with pytest.raises(UnknownSession):
         await fork
     assert await store.list_sessions(include_inactive=True) == []
