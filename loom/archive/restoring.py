@@ -18,6 +18,7 @@ from loom.archive.rows import MANIFEST_COLUMNS, SESSION_COLUMNS
 from loom.archive.shapes import Salvage
 from loom.archive.transactions import transaction
 from loom.text import storable
+from loom.turn_numbers import named_turns
 
 _FURTHEST = 1_000
 """A number this far beyond everything else that is known of its session is damage, not a turn."""
@@ -37,6 +38,18 @@ class Loss:
     """Turns that were not found; a note stands at their numbers."""
     altered: tuple[int, ...]
     """Turns whose text is there, but is not what was stored."""
+    unproven: tuple[int, ...]
+    """Turns whose text is there and may be another: what would tell, the digest of the turn before, is lost."""
+
+    @property
+    def told(self) -> list[tuple[tuple[int, ...], str]]:
+        """The turns of each kind that there are, with what happened to them."""
+        kinds = (
+            (self.lost, "lost"),
+            (self.altered, "changed by the damage"),
+            (self.unproven, "perhaps changed: the turn before, by which that would be seen, is lost"),
+        )
+        return [(numbers, what) for numbers, what in kinds if numbers]
 
 
 def restore(target: Path, found: Salvage, source: str, progress: Progress) -> tuple[Loss, ...]:
@@ -48,7 +61,7 @@ def restore(target: Path, found: Salvage, source: str, progress: Progress) -> tu
         for session in sorted(found.sessions.keys() | found.turns.keys(), key=lambda s: _started(found, s)):
             reference = _add_session(connection, found, session)
             loss = _add_turns(connection, found, session, reference, source)
-            if loss.lost or loss.altered:
+            if loss.told:
                 losses.append(loss)
             _finish(connection, found, session)
             before, written = written, written + len(found.turns.get(session, ()))
@@ -88,6 +101,7 @@ def _add_turns(connection: sqlite3.Connection, found: Salvage, session: str, ref
         del turns[number]
     lost: list[int] = []
     altered: list[int] = []
+    unproven: list[int] = []
     keys: set[str | None] = set()
     # The chain as it was stored, to judge each text by; and the one of the new archive, which goes over the gaps.
     stored: str | None = GENESIS
@@ -102,35 +116,27 @@ def _add_turns(connection: sqlite3.Connection, found: Salvage, session: str, ref
             key, stored = None, None
         else:
             columns, key = tuple(_whole(value) for value in turn[:-2]), turn[-2]
-            if stored is not None and not holds(stored, turn[-1], turn[:-2]):
+            if stored is None:
+                unproven.append(number)
+            elif not holds(stored, turn[-1], turn[:-2]):
                 altered.append(number)
             stored, exchange, moment = turn[-1], turn[1], turn[14]
         chained = digest(chained, columns)
         key = None if key in keys else key
         keys.add(key)
         connection.execute(_INSERT, (session, *columns, key, chained))
-    if lost or altered:
+    loss = Loss(reference, tuple(lost), tuple(altered), tuple(unproven))
+    if told := [f"{named_turns(numbers)} {what}" for numbers, what in loss.told]:
         number = (max([said, *turns])) + 1
-        words = f"Recovered from {source}: {_words(lost, 'lost')}{_words(altered, 'changed by the damage')}".rstrip(
-            "; "
-        )
-        columns = _note(number, exchange, moment, f"{words}.")
+        columns = _note(number, exchange, moment, f"Recovered from {source}: {'; '.join(told)}.")
         connection.execute(_INSERT, (session, *columns, None, digest(chained, columns)))
-    return Loss(reference, tuple(lost), tuple(altered))
+    return loss
 
 
 def _note(number: int, exchange: int, moment: str, words: str) -> tuple[Any, ...]:
     """The DIGESTED columns of loom's own word to the person."""
     text = storable(words)
     return (number, exchange, "system", "note", "failed", text, *(None,) * 3, 0, *(None,) * 4, moment)
-
-
-def _words(numbers: list[int], what: str) -> str:
-    if not numbers:
-        return ""
-    named = ", ".join(f"T{number}" for number in numbers[:20])
-    more = f" and {len(numbers) - 20} more" if len(numbers) > 20 else ""
-    return f"{named}{more} {what}; "
 
 
 def _whole(value: Any) -> Any:

@@ -10,11 +10,11 @@ from loom.archive import ConversationStore, Session
 from loom.archive.purge import Purged, purge
 from loom.cli.output import say, write_line
 from loom.cli.progress import shown_progress
-from loom.cli.turn_numbers import named_turns
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.locations import Locations, find_locations
 from loom.text import plural, show_line
+from loom.turn_numbers import named_turns
 
 
 def run(parsed: argparse.Namespace) -> int:

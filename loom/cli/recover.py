@@ -9,8 +9,8 @@ from loom.archive.salvage import recover
 from loom.cli.named_file import named_file
 from loom.cli.output import write_line
 from loom.cli.progress import shown_progress
-from loom.cli.turn_numbers import named_turns
 from loom.text import plural, show_line
+from loom.turn_numbers import named_turns
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -32,8 +32,4 @@ def run(parsed: argparse.Namespace) -> int:
 
 
 def _told(loss: Loss) -> str:
-    parts = []
-    for numbers, what in ((loss.lost, "lost"), (loss.altered, "changed by the damage")):
-        if numbers:
-            parts.append(f"{named_turns(numbers)} {what}")
-    return "; ".join(parts)
+    return "; ".join(f"{named_turns(numbers)} {what}" for numbers, what in loss.told)

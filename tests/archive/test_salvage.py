@@ -160,10 +160,11 @@ async def test_half_a_file_gives_the_turns_in_that_half(damaged: tuple[Path, str
     assert not recovered.whole
     assert recovered.turns > TURNS // 4
     turns = await _read(recovered.path, session)
-    # What lay in the torn page may be there in part; then that is said.
-    altered = {number for loss in recovered.losses for number in loss.altered}
-    assert len(altered) <= (1 if torn else 0)
-    kept = [turn for turn in turns if turn.role != "system" and turn.turn_number not in altered]
+    # What lay in the torn page may be there in part; then that is said, as far as it can be known.
+    (loss,) = [loss for loss in recovered.losses if len(loss.lost) > 10]
+    assert len(loss.altered) <= (1 if torn else 0)
+    named = {*loss.altered, *loss.unproven}
+    kept = [turn for turn in turns if turn.role != "system" and turn.turn_number not in named]
     assert all(turn.content == _text(turn.turn_number) for turn in kept)
     assert [turn.turn_number for turn in turns] == list(range(1, len(turns) + 1))
     assert check(recovered.path).sound
@@ -184,6 +185,21 @@ async def test_a_lost_turn_leaves_its_number_and_a_note(damaged: tuple[Path, str
     assert turns[-1].turn_number == TURNS + 1
     assert loss.altered == ()
     assert check(recovered.path).sound
+
+
+async def test_a_text_whose_chain_is_lost_is_kept_and_named_too(damaged: tuple[Path, str], tmp_path: Path) -> None:
+    path, session = damaged
+    place = find_bytes(path, b"turn number 57 ")
+    _overwrite(path, place // 4096 * 4096, b"\0" * 4096)
+    lost = recover(path, tmp_path / "first.db").losses[0].lost
+    behind = lost[-1] + 1
+    _overwrite(path, find_bytes(path, b"turn number %d " % behind), b"TURN")
+    recovered = recover(path, tmp_path / "new.db")
+    loss = recovered.losses[0]
+    assert (loss.lost, loss.altered, loss.unproven) == (lost, (), (behind,))
+    turns = await _read(recovered.path, session)
+    assert (turns[behind - 1].content or "").startswith(f"TURN number {behind} ")
+    assert f"T{behind} perhaps changed" in (turns[-1].content or "")
 
 
 async def test_a_changed_text_is_kept_and_named(damaged: tuple[Path, str], tmp_path: Path) -> None:
