@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from loom.errors import LoomError
+from loom.text import show_line
+
 
 @dataclass(frozen=True, slots=True)
 class Locations:
@@ -78,10 +81,10 @@ class Locations:
 
 def find_locations(environ: Mapping[str, str] | None = None) -> Locations:
     """The locations that the environment asks for. Relative XDG paths are ignored, as the XDG
-    base directory specification demands."""
+    base directory specification demands. Raises LoomError when there is no home folder to put them in."""
     env = os.environ if environ is None else environ
     if override := env.get("LOOM_HOME"):
-        home = Path(override).expanduser().absolute()
+        home = expanded(override).absolute()
         return Locations(home=home, config=home / "config.toml")
     return Locations(
         home=_xdg(env, "XDG_STATE_HOME", ".local/state") / "loom",
@@ -94,4 +97,15 @@ def _xdg(env: Mapping[str, str], name: str, fallback: str) -> Path:
     if value and Path(value).is_absolute():
         return Path(value)
     home = env.get("HOME", "")
-    return (Path(home) if home else Path.home()) / fallback
+    return (Path(home) if home else expanded("~")) / fallback
+
+
+def expanded(path: str) -> Path:
+    """The path with the home folder that `~` or `~somebody` stands for. Raises LoomError when there is none: nobody of
+    that name, or a user without an entry, as in some containers."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise LoomError(
+            f"There is no home folder for {show_line(path, 500)}.", "Write the path out, or set HOME or LOOM_HOME."
+        ) from error

@@ -4,6 +4,9 @@ import os
 import stat
 from pathlib import Path
 
+import pytest
+
+from loom.errors import LoomError
 from loom.locations import find_locations
 
 
@@ -17,6 +20,11 @@ def test_xdg_folders_are_honoured_when_absolute_and_ignored_when_not() -> None:
     locations = find_locations({"XDG_STATE_HOME": "/state", "XDG_CONFIG_HOME": "relative", "HOME": "/h"})
     assert locations.home == Path("/state/loom")
     assert locations.config == Path("/h/.config/loom/config.toml")
+
+
+def test_a_home_of_nobody_is_refused_in_words() -> None:
+    with pytest.raises(LoomError, match="There is no home folder for ~nobody-has-this-name/loom"):
+        find_locations({"LOOM_HOME": "~nobody-has-this-name/loom"})
 
 
 def test_the_home_is_private_under_any_umask(tmp_path: Path) -> None:

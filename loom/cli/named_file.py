@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from loom.errors import LoomError
+from loom.locations import expanded
 from loom.text import show_line
 
 
@@ -13,7 +14,4 @@ def named_file(name: str) -> Path:
     """The file, absolute. Raises LoomError for a name that can be none's: `~somebody` who is not there, a folder."""
     if not name or name.endswith(os.sep):
         raise LoomError(f"`{show_line(name, 500)}` names no file.", "Put the name of one behind it.")
-    try:
-        return Path(name).expanduser().absolute()
-    except RuntimeError as error:
-        raise LoomError(f"There is no home folder for {show_line(name, 500)}.", "Write the path out.") from error
+    return expanded(name).absolute()

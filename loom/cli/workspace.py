@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from loom.errors import LoomError
+from loom.locations import expanded
 
 
 class WorkspaceError(LoomError):
@@ -15,7 +16,7 @@ class WorkspaceError(LoomError):
 def find_workspace(path: str) -> Path:
     """The folder, absolute and without links. Raises WorkspaceError if it is missing, a file or unreadable."""
     try:
-        workspace = Path(path).expanduser().resolve(strict=True)
+        workspace = expanded(path).resolve(strict=True)
     except FileNotFoundError as error:
         raise WorkspaceError(f"There is no folder {path}.", "Name an existing folder with -w.") from error
     except (OSError, RuntimeError, ValueError) as error:

@@ -13,6 +13,7 @@ from loom.archive.records import TurnKind
 from loom.cowork.prompt import static_instructions
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
+from loom.locations import expanded
 from loom.state import SessionLine, SessionState, advance, to_yaml
 from loom.text import storable
 
@@ -119,7 +120,7 @@ class SessionRecord:
         """Write the session to a file, in the form that its ending names (`.md`, `.json`, `.html`), mode 0600.
 
         A relative path is one in the workspace; none is a place in loom's home. Raises ExportError if it is there
-        already, its folder is not, or it cannot be written.
+        already, its folder is not, or it cannot be written; LoomError for `~somebody` who is not there.
         """
         from loom.interchange.export import export_session
 
@@ -132,7 +133,7 @@ class SessionRecord:
     def _export_path(self, detail: SessionDetail, path: str) -> Path:
         if not path:
             return self._bench.locations.exports / f"{detail.reference}-{detail.turn_count}.md"
-        return self._workspace / Path(path).expanduser()
+        return self._workspace / expanded(path)
 
 
 def _parsed(document: str) -> dict[str, object]:

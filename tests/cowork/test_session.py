@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from loom.archive.records import TurnKind, TurnStatus
 from loom.cowork.events import (
     ApprovalAsked,
@@ -18,6 +20,7 @@ from loom.cowork.events import (
     UsageChanged,
 )
 from loom.cowork.workbench import Workbench
+from loom.errors import LoomError
 from tests.cowork.conftest import Start, Talk
 
 
@@ -225,3 +228,10 @@ async def test_an_interruption_before_the_answer_begins_is_honoured(start: Start
     assert [t.content for t in await talk.session.transcript() if t.role == "user"] == ["count to 10000"]
     await talk.say("list .")
     assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.COMPLETE
+
+
+async def test_an_export_to_a_home_that_nobody_has_is_refused_in_words(start: Start) -> None:
+    talk = await start()
+    await talk.say("list the files")
+    with pytest.raises(LoomError, match="There is no home folder for ~nobody-has-this-name/talk"):
+        await talk.session.export("~nobody-has-this-name/talk.md")
