@@ -7,7 +7,6 @@ replaced by something visible, so that nobody is fooled by what they cannot see.
 
 from __future__ import annotations
 
-import hashlib
 import re
 
 MAX_BLOCK_CHARS = 65_536
@@ -94,26 +93,3 @@ def storable(text: str) -> str:
         # Through UTF-16 a high and a low surrogate side by side become the character they mean.
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
-
-
-_ATTACHED = re.compile(r"\n\n\[with files ([0-9a-f]{16})\]\n\n")
-
-
-def with_attached(message: str, attached: str) -> str:
-    """A person's message with the text of files behind it. The line between them has a checksum of what follows it, so
-    that nothing that the person or a file says is ever taken for that line."""
-    attached = storable(attached)
-    return f"{message}\n\n[with files {_checksum(attached)}]\n\n{attached}"
-
-
-def split_attached(message: str) -> tuple[str, str]:
-    """The person's own words, and what was attached to them; empty if nothing was."""
-    for line in _ATTACHED.finditer(message):
-        attached = message[line.end() :]
-        if _checksum(attached) == line[1]:
-            return message[: line.start()], attached
-    return message, ""
-
-
-def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

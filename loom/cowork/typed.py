@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loom.archive.records import Turn, TurnKind
-from loom.text import split_attached, with_attached
+from loom.attached import split_attached, with_attached
 from loom.tools.mentions import without_files
 
 MARK = "!"

@@ -26,9 +26,10 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import ModelRequestParameters
 
+from loom.attached import split_attached
 from loom.models.offline_plan import Done
 from loom.models.offline_replies import NAME
-from loom.text import split_attached, storable
+from loom.text import storable
 
 CHARS_PER_TOKEN = 4
 """The offline model counts a token for every four characters, rounded up, and says so: it has no tokenizer."""

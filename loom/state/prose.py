@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from loom.text import split_attached
+from loom.attached import split_attached
 
 MAX_SENTENCE_CHARS = 1_000
 """Nobody types a longer sentence; what is longer was pasted."""

@@ -11,9 +11,9 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
-from loom.text import split_attached, storable, with_attached
+from loom.attached import HEAD, blocks_of, split_attached, with_attached
+from loom.text import storable
 from loom.tools.file_kinds import encoding_of, kind_of, size_in_words
 from loom.tools.outcome import ToolFailure
 from loom.tools.paths import Place, Workspace
@@ -32,7 +32,6 @@ PATIENCE = 10.0
 _MENTION = re.compile(r"(?<!\S)@(?:\"([^\"\n]+)\"|([^\s\"@]\S*))")
 _AFTER = ".,;:!?)]}'"
 """What may stand right behind a path and belongs to the sentence."""
-_HEAD = "[attached: "
 
 
 class Mentions:
@@ -60,7 +59,7 @@ class Mentions:
         blocks = [self._block(place) for place in places[:MAX_FILES]]
         if left := places[MAX_FILES:]:
             names = ", ".join(place.shown for place in left)
-            blocks.append(f"{_HEAD}not {names}: at most {MAX_FILES} files go along with a message]")
+            blocks.append(f"{HEAD}not {names}: at most {MAX_FILES} files go along with a message]")
         blocks = [attached, *blocks] if attached else blocks
         return with_attached(message, "\n\n".join(blocks)) if blocks else message
 
@@ -85,29 +84,16 @@ class Mentions:
                 data = file.read(MAX_BYTES + 1)
                 size = file.seek(0, 2)
         except ToolFailure as error:  # gone since it was found
-            return f"{_HEAD}not {place.shown}: {error.what}]"
+            return f"{HEAD}not {place.shown}: {error.what}]"
         encoding = encoding_of(data)
         if encoding is None:
-            return f"{_HEAD}not {place.shown}: it is {kind_of(data)}]"
+            return f"{HEAD}not {place.shown}: it is {kind_of(data)}]"
         return _fenced(f"{place.shown}, {size_in_words(size)}", data, encoding, "read_file")
 
 
 def attached_turn(name: str, about: str, text: str) -> str:
     """What goes behind a message for a turn of the archive; `name` is `k3f9 T57`, `about` one line."""
     return _fenced(f"turn {name}, {about}", storable(text).encode(), "utf-8", "conversation_recall")
-
-
-def turn_attached(block: str) -> str:
-    """The name of the turn that a block is of; empty when it is of a file."""
-    found = re.match(rf"{re.escape(_HEAD)}turn (\S+ T\d+), ", block)
-    return found[1] if found is not None else ""
-
-
-def blocks_of(attached: str) -> list[str]:
-    """What was attached, each by itself."""
-    lines = attached.split("\n")
-    heads = [number for number, line in _unfenced(lines) if line.startswith(_HEAD)]
-    return ["\n".join(lines[head:end]).rstrip("\n") for head, end in pairwise([*heads, len(lines)])]
 
 
 def _fenced(about: str, data: bytes, encoding: str, rest: str) -> str:
@@ -117,7 +103,7 @@ def _fenced(about: str, data: bytes, encoding: str, rest: str) -> str:
         lines = text.count("\n") + 1
         about += f", only its first {lines:,} line{'' if lines == 1 else 's'}; {rest} shows the rest"
     fence = "`" * max(3, *(len(run) + 1 for run in re.findall(r"`+", text)), 3)
-    return f"{_HEAD}{about}]\n{fence}\n{text}\n{fence}"
+    return f"{HEAD}{about}]\n{fence}\n{text}\n{fence}"
 
 
 def _beginning(data: bytes, encoding: str) -> tuple[str, bool]:
@@ -139,18 +125,6 @@ def without_files(message: str) -> str:
 def attached_files(message: str) -> list[str]:
     """The lines that say what was attached: `[attached: src/auth.py, 26 bytes]`."""
     return [block.partition("\n")[0] for block in blocks_of(split_attached(message)[1])]
-
-
-def _unfenced(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """The lines that stand in no fence, with their places."""
-    fence = ""
-    for number, line in enumerate(lines):
-        if fence:
-            fence = "" if line == fence else fence
-        elif re.fullmatch(r"`{3,}", line):
-            fence = line
-        else:
-            yield number, line
 
 
 def spelled(path: str) -> str:

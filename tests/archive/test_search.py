@@ -13,6 +13,7 @@ from loom.archive.records import TurnKind
 from loom.archive.search import SearchEngine
 from loom.archive.search.engine import Abandoned
 from loom.archive.search.tail import TailCache
+from loom.attached import HEAD, with_attached
 from tests.archive.searching import FILLER, found, index_all, tell, turn_numbers
 
 
@@ -126,6 +127,20 @@ async def test_what_recall_said_and_was_asked_is_never_found(
     assert await found(store, session, "flamingo") == [said]
     assert await found(store, session, "conversation_recall") == []
     assert await found(store, session, "role:tool") == []
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+async def test_a_turn_that_went_along_with_a_message_is_found_where_it_was_said(
+    store: ConversationStore, session: str, indexed: bool
+) -> None:
+    (said,) = await tell(store, session, "The servers stand in Zanzibar.")
+    turn = f"{HEAD}turn k3f9 T1, user · 2026-01-15 14:30 +01:00]\n```\nThe servers stand in Zanzibar.\n```"
+    file = f"{HEAD}notes.txt, 6 bytes]\n```\nnutmeg\n```"
+    (asked,) = await tell(store, session, with_attached("Is this still so, with the cloves?", f"{turn}\n\n{file}"))
+    if indexed:
+        await index_all(store)
+    for query, wanted in (("Zanzibar", said), ('"stand in Zanzibar"', said), ("cloves", asked), ("nutmeg", asked)):
+        assert turn_numbers(await store.search_turns(session, query)) == [wanted], query
 
 
 async def test_a_summary_is_found(store: ConversationStore, session: str) -> None:

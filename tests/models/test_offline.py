@@ -29,9 +29,9 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, RunContext, ToolDenied
 
+from loom.attached import with_attached
 from loom.models.offline import OfflineModel, chunks, words
 from loom.models.offline_reading import ATTACHMENT_TOKENS, read_exchange
-from loom.text import with_attached
 
 FILES = {"pyproject.toml": "[project]\n", "app.py": "def main():\n    return 1\n"}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from loom.attached import split_attached
 from loom.state.prose import sentences
-from loom.text import split_attached
 from loom.tools.mentions import MAX_FILES, MAX_LINES, Mentions, attached_files, best_paths, spelled, without_files
 from loom.tools.paths import Workspace
 

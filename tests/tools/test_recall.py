@@ -189,7 +189,7 @@ def test_turns_that_adjoin_are_one_block_and_the_best_block_comes_first() -> Non
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("room", [130, 150, 200])
+@pytest.mark.parametrize("room", [140, 150, 200])
 async def test_of_calls_that_are_too_many_the_newest_is_shown(talk: Talk, room: int) -> None:
     for n in range(1, 31):
         newest = await talk.tool("read_file", f"the lines of file {n}\n" * 200, path=f"src/{'long/' * 20}file_{n}.py")

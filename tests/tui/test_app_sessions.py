@@ -12,9 +12,9 @@ from textual.widgets import Static
 
 from loom.archive import ConversationStore
 from loom.archive.database import connect
+from loom.attached import split_attached
 from loom.cowork.session import CoworkSession
 from loom.locations import Locations
-from loom.text import split_attached
 from loom.tui.choices import AttachTurn, ForkAt, JumpTo, NewSession, OpenSession
 from loom.tui.screens.archive import ArchiveScreen
 from loom.tui.screens.chat import ChatScreen

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from loom.attached import blocks_of, split_attached, with_attached
 from loom.cowork.typed import joined
-from loom.text import split_attached, with_attached
-from loom.tools.mentions import MAX_LINES, attached_turn, blocks_of
+from loom.tools.mentions import MAX_LINES, attached_turn
 from loom.tui.widgets.behind_names import BehindNames
 
 FIRST = attached_turn("k3f9 T57", "user · 2026-01-15 14:30 +01:00", "Let's use ```PostgreSQL```.\n[attached: no block]")

@@ -11,6 +11,7 @@ from typing import Any
 from loom.archive.search.marks import facets_of, is_said, marks_of, one_term, time_facets, tool_marks
 from loom.archive.search.meaning import sketch_of
 from loom.archive.search.words import Terms, terms_of
+from loom.attached import without_turns
 
 RECALL_TOOL = "conversation_recall"
 COLUMNS = "id, session_id, turn_number, exchange, role, kind, status, content, tool_calls, tool_name, created_at"
@@ -142,10 +143,12 @@ def _found_by(row: TurnRow, text: str, tools: frozenset[str]) -> FoundBy:
 
 
 def text_of(content: str | None, tool_calls: str | None) -> str:
-    """The whole decoded text of a turn: content, then each call's name and arguments. Empty if it may not be found."""
+    """The whole decoded text of a turn: content, then each call's name and arguments. Empty if it may not be found.
+    Turns that went along with a message are not of it: what they say is found where they stand."""
+    said = without_turns(content) if content else ""
     if tool_calls is None:
-        return content or ""
-    return "\n".join([*([content] if content else []), *map(_call_text, _calls_of(tool_calls))])
+        return said
+    return "\n".join([*([said] if said else []), *map(_call_text, _calls_of(tool_calls))])
 
 
 def seconds(timestamp: str) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from loom.text import show_line, split_attached, with_attached
-from loom.tools.mentions import blocks_of, turn_attached
+from loom.attached import blocks_of, split_attached, turn_attached, with_attached
+from loom.text import show_line
 
 MAX_PASTE_LINES = 30
 """A longer paste stands in the composer as a short name, so that the words around it stay in view. The whole text is
