@@ -81,7 +81,7 @@ async def session(counting: Workbench, start: Start) -> str:
 
 
 def anthropic() -> Any:
-    return choose_model("anthropic:claude-sonnet-4-5", COUNTED)
+    return choose_model("anthropic:claude-sonnet-4-6", COUNTED)
 
 
 async def test_the_gauge_reads_on_the_providers_number(
@@ -130,7 +130,7 @@ async def test_a_model_that_cannot_count_is_asked_once(
 
 @pytest.mark.usefixtures("counting")  # first, so that it is closed last
 async def test_by_default_nobody_is_asked(counter: Counter, session: str, start: Start) -> None:
-    talk = await start(resume=session, choice=choose_model("anthropic:claude-sonnet-4-5", Settings()))
+    talk = await start(resume=session, choice=choose_model("anthropic:claude-sonnet-4-6", Settings()))
     assert talk.session.usage is not None and talk.session.usage.estimated
     assert counter.bodies == []
 
@@ -140,7 +140,7 @@ async def test_a_request_to_anthropic_carries_four_breakpoints_at_most(counter: 
     talk = await start()
     for wish in ("list the files", "read README.md", "git status"):
         await talk.say(wish)
-    await talk.session.set_model("anthropic:claude-sonnet-4-5")
+    await talk.session.set_model("anthropic:claude-sonnet-4-6")
     await talk.say("And now?")
     body = counter.bodies[-1]
     blocks = [
