@@ -262,10 +262,10 @@ def _apart(connection: sqlite3.Connection, session_id: str, after: int) -> list[
 def _take_some(connection: sqlite3.Connection, session_id: str, after: int, known: Sequence[TakenApart]) -> int | None:
     """Delete the turns behind `after`, and with the last of them the session; gives how many it has left, or None when
     it is gone."""
-    from loom.archive.unindexing import unindex_end
+    from loom.archive.search.forgetting import forget_end
 
     with transaction(connection):
-        unindex_end(connection, session_id, after, known)
+        forget_end(connection, session_id, after, known)
         connection.execute("INSERT INTO purging (session_id) VALUES (?)", (session_id,))
         connection.execute(
             "DELETE FROM conversation_turns WHERE session_id = ? AND turn_number > ?", (session_id, after)
