@@ -254,7 +254,8 @@ class SearchHit(Row):
     content: str
     """The whole text of the turn (a tool call: its name and arguments)."""
     snippet: str
-    """At most about 240 characters of `content`, centred on the match; newlines kept."""
+    """At most about 240 characters of `content`, centred on the match; newlines kept. Of turns that went along with a
+    message only what they are."""
     highlights: tuple[tuple[int, int], ...]
     """Matches inside `snippet`: (start, end) character offsets, ascending, not overlapping."""
     also_in: tuple[str, ...] = ()

@@ -14,7 +14,8 @@ class WorkspaceError(LoomError):
 
 
 def find_workspace(path: str) -> Path:
-    """The folder, absolute and without links. Raises WorkspaceError if it is missing, a file or unreadable."""
+    """The folder, absolute and without links. Raises WorkspaceError if it is missing, a file or unreadable, LoomError
+    for `~somebody` who is not there."""
     try:
         workspace = expanded(path).resolve(strict=True)
     except FileNotFoundError as error:

@@ -136,11 +136,14 @@ async def test_a_turn_that_went_along_with_a_message_is_found_where_it_was_said(
     (said,) = await tell(store, session, "The servers stand in Zanzibar.")
     turn = f"{HEAD}turn k3f9 T1, user · 2026-01-15 14:30 +01:00]\n```\nThe servers stand in Zanzibar.\n```"
     file = f"{HEAD}notes.txt, 6 bytes]\n```\nnutmeg\n```"
-    (asked,) = await tell(store, session, with_attached("Is this still so, with the cloves?", f"{turn}\n\n{file}"))
+    message = with_attached("Is this still so, with the cloves?", f"{turn}\n\n{file}")
+    (asked,) = await tell(store, session, message)
     if indexed:
         await index_all(store)
     for query, wanted in (("Zanzibar", said), ('"stand in Zanzibar"', said), ("cloves", asked), ("nutmeg", asked)):
         assert turn_numbers(await store.search_turns(session, query)) == [wanted], query
+    (hit,) = await store.search_turns(session, "cloves")
+    assert hit.content == message, "what is found is the whole turn"
 
 
 async def test_a_summary_is_found(store: ConversationStore, session: str) -> None:

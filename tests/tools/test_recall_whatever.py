@@ -148,7 +148,9 @@ async def test_no_answer_is_larger_than_its_budget_by_the_real_count(
     assert counter.count(outcome.content) <= budget
     if action == "search":
         best = hits[0].content
-        assert "match 1; see also T99" in outcome.content
+        # One without a text has none of the words either: beside one that has them it only stands near.
+        name = "related" if not best and any(hit.content for hit in hits) else "match 1"
+        assert f"{name}; see also T99" in outcome.content
         assert not best[:1].isalnum() or best[:1] in outcome.content
         assert outcome.content.endswith(END)
 

@@ -29,7 +29,7 @@ from loom.tui.widgets.session_list import SessionList
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
 from tests.support.sealed import sealed
-from tests.support.seat import seated
+from tests.support.seat import Seat, seated
 
 
 async def test_a_resumed_session_shows_what_was_said(locations: Locations, workspace: Path) -> None:
@@ -57,6 +57,17 @@ async def test_a_later_start_offers_the_sessions(locations: Locations, workspace
         assert [m.text for m in seat.chat.query(UserMessage)] == ["read README.md"]
 
 
+async def _left_behind(seat: Seat) -> str:
+    """A session in which README.md was read; a new one is open in its place."""
+    await seat.ready()
+    await seat.talk("read README.md")
+    first = seat.session_id
+    seat.app.visit(NewSession())
+    await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and not seat.chat.query(UserMessage))
+    await seat.ready()
+    return first
+
+
 async def test_a_hit_in_the_archive_is_shown_in_its_transcript(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace) as seat:
         await seat.ready()
@@ -71,12 +82,7 @@ async def test_a_hit_of_another_session_is_shown_to_be_read_and_can_be_gone_on_w
     locations: Locations, workspace: Path
 ) -> None:
     async with seated(locations, workspace) as seat:
-        await seat.ready()
-        await seat.talk("read README.md")
-        first = seat.session_id
-        seat.app.visit(NewSession())
-        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and not seat.chat.query(UserMessage))
-        await seat.ready()
+        first = await _left_behind(seat)
         await seat.talk("list src")
         seat.app.visit(JumpTo(first, 1))
         await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and seat.chat.query(".-found"))
@@ -122,12 +128,7 @@ async def test_a_session_that_begins_with_an_attached_turn_is_called_by_the_pers
     locations: Locations, workspace: Path, words: str, title: str
 ) -> None:
     async with seated(locations, workspace) as seat:
-        await seat.ready()
-        await seat.talk("read README.md")
-        first = seat.session_id
-        seat.app.visit(NewSession())
-        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and not seat.chat.query(UserMessage))
-        await seat.ready()
+        first = await _left_behind(seat)
         seat.app.visit(AttachTurn(first, 1))
         await seat.until(lambda: seat.chat.draft)
         await seat.pilot.press(*words, "enter")

@@ -62,6 +62,11 @@ class TurnRow:
         return text_of(self.content, self.tool_calls)
 
     @property
+    def whole(self) -> str:
+        """The whole decoded text: content, then each call's name and arguments."""
+        return _joined(self.content or "", self.tool_calls)
+
+    @property
     def calls(self) -> list[dict[str, Any]]:
         """The calls that may be found."""
         return _calls_of(self.tool_calls)
@@ -143,9 +148,12 @@ def _found_by(row: TurnRow, text: str, tools: frozenset[str]) -> FoundBy:
 
 
 def text_of(content: str | None, tool_calls: str | None) -> str:
-    """The whole decoded text of a turn: content, then each call's name and arguments. Empty if it may not be found.
-    Turns that went along with a message are not of it: what they say is found where they stand."""
-    said = without_turns(content) if content else ""
+    """What of a turn's whole text is searched; empty if it may not be found. Turns that went along with a message are
+    not: what they say is found where they stand."""
+    return _joined(without_turns(content) if content else "", tool_calls)
+
+
+def _joined(said: str, tool_calls: str | None) -> str:
     if tool_calls is None:
         return said
     return "\n".join([*([said] if said else []), *map(_call_text, _calls_of(tool_calls))])

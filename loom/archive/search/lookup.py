@@ -305,8 +305,7 @@ class _Reader:
 
     def hit(self, place: int, row: TurnRow, score: float, query: Query) -> SearchHit:
         session = self._scope.session_of(place)
-        text = row.text
-        snippet, highlights = snippet_of(text, query)
+        snippet, highlights = snippet_of(row.text, query)
         return SearchHit(
             session_id=session.id,
             session_reference=session.reference,
@@ -319,7 +318,7 @@ class _Reader:
             tool_name=row.tool_name,
             created_at=row.created_at,
             score=score,
-            content=text,
+            content=row.whole,
             snippet=snippet,
             highlights=highlights,
             also_in=self._scope.also_in(place),
