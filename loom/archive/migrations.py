@@ -60,6 +60,11 @@ def _leaner_appends(connection: sqlite3.Connection) -> None:
             connection.execute(f"PRAGMA schema_version = {int(pragma(connection, 'schema_version')) + 1}")
 
 
+def _swifter_appends(connection: sqlite3.Connection) -> None:
+    """Version 6: triggers that look a session up less often with each turn."""
+    _run(connection, _ROOM / "swifter.sql")
+
+
 @contextmanager
 def _schema_open(connection: sqlite3.Connection) -> Iterator[bool]:
     """While it lasts the text of the schema can be changed; false where it cannot. Afterwards it is read anew."""
@@ -86,6 +91,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     _narrower_appends,
     _reports_by_model,
     _leaner_appends,
+    _swifter_appends,
 )
 """Migration n makes version n of version n - 1. A released one is never edited; a new one goes to the end."""
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from loom.archive import ConversationStore, NewTurn, Turn, TurnKind, TurnStatus, UnknownSession
 from loom.archive.appends import MAX_ROWS, Appender
+from loom.archive.check import check
 from loom.archive.database import connect
 from loom.archive.digests import DIGESTED, GENESIS, digest
 from loom.archive.purge import erase
@@ -289,6 +290,25 @@ async def test_a_stored_turn_cannot_be_changed(store: ConversationStore, session
     with closing(connect(store.path)) as connection, pytest.raises(sqlite3.DatabaseError):
         connection.execute(statement)
     assert [turn.content for turn in await store.get_turns(session)] == ["as it was"]
+
+
+async def test_a_number_that_does_not_grow_is_refused_whatever_the_connection_asks_for(
+    store: ConversationStore, session: str
+) -> None:
+    await store.append_turns(session, [NewTurn(role="user", content="as it was"), NewTurn(role="user", content="too")])
+    again = (
+        "INTO conversation_turns (session_id, turn_number, exchange, role, kind, status, content, created_at, digest)"
+        " VALUES (?, ?, 7, 'user', 'text', 'complete', 'another', '', '')"
+    )
+    with closing(connect(store.path)) as connection:
+        # As a program that is not loom leaves it: then REPLACE deletes a row past its delete trigger.
+        connection.execute("PRAGMA recursive_triggers = OFF")
+        for statement, number in ((f"INSERT OR REPLACE {again}", 1), (f"INSERT {again}", 0), (f"INSERT {again}", 2)):
+            with pytest.raises(sqlite3.IntegrityError):
+                connection.execute(statement, (session, number))
+    assert [turn.content for turn in await store.get_turns(session)] == ["as it was", "too"]
+    assert [size.exchange for size in await store.get_exchange_sizes(session)] == [1]
+    assert check(store.path).sound
 
 
 def _pages_in_log(connection: sqlite3.Connection) -> int:
