@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from pytest_textual_snapshot import SVGImageExtension
 from syrupy.location import PyTestLocation
 
-from loom.cli.cowork import GARBAGE_AFTER
+from loom.tui.garbage import look_in_small_steps
 
 # Machines are shared: how long an example takes says nothing about what it shows.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -47,7 +47,7 @@ def pytest_collection_finish() -> None:
     than the program itself."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(GARBAGE_AFTER)
+    look_in_small_steps()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -15,7 +15,7 @@ from loom.archive.database import CLOSING_PATIENCE, WRITING_PATIENCE, ArchiveCon
 from loom.archive.errors import ArchiveError, ArchiveUnavailable, Displaced, WriteFailed
 from loom.archive.faults import unreadable, unwritable
 from loom.archive.forgiving import forgiving
-from loom.archive.hops import Hops, unbroken
+from loom.archive.hops import Hops, detached, unbroken
 from loom.archive.logindex import LogIndex
 from loom.archive.logs import Log
 from loom.archive.migrations import prepare
@@ -79,7 +79,7 @@ class Access:
             await asyncio.to_thread(prepare, self.path)
         await self._connect()
         if not readonly:
-            self._looking = asyncio.get_running_loop().create_task(self._look_now_and_then())
+            self._looking = detached(self._look_now_and_then())
 
     async def _connect(self) -> None:
         writer = None if self._readonly else await Hops.opened(self.path)

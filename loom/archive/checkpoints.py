@@ -15,10 +15,12 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Awaitable, Callable
+from contextvars import Context
 from dataclasses import dataclass
 
 from loom.archive.database import BUSY_TIMEOUT_MS, WRITING_PATIENCE
 from loom.archive.errors import ArchiveError
+from loom.archive.hops import detached
 from loom.archive.logs import Log
 from loom.archive.transactions import in_turn
 
@@ -100,10 +102,11 @@ class Checkpoints:
         self._last_write = time.monotonic()
         if self._stopped:
             return
+        # Timers keep their context as tasks do: see `detached`.
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._pause)
+            self._timer = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._pause, context=Context())
         if self._look is None:
-            self._look = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look_at_it)
+            self._look = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look_at_it, context=Context())
 
     async def stop(self) -> None:
         """No more of it; waits for the one under way."""
@@ -141,7 +144,7 @@ class Checkpoints:
         if self._retry is not None:
             self._retry.cancel()
             self._retry = None
-        self._moving = asyncio.get_running_loop().create_task(self._run())
+        self._moving = detached(self._run())
 
     async def _run(self) -> None:
         try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from loom.archive.faults import unreadable
+from loom.archive.hops import detached
 from loom.archive.records import Role, SearchPage
 from loom.archive.workspaces import Workspace
 
@@ -41,7 +42,7 @@ class Finder:
         Returns at once and never fails."""
         self._newest = max(row, self._newest)
         if self._starting is None:
-            self._starting = asyncio.get_running_loop().create_task(self._start())
+            self._starting = detached(self._start())
             self._starting.add_done_callback(_heard)
         elif self._starting.done() and not self._starting.cancelled() and self._starting.exception() is None:
             self._starting.result().notify(row)
@@ -124,7 +125,7 @@ class Finder:
 
     async def _engine(self) -> SearchEngine:
         if self._starting is None or (self._starting.done() and _failed(self._starting)):
-            self._starting = asyncio.get_running_loop().create_task(self._start())
+            self._starting = detached(self._start())
             self._starting.add_done_callback(_heard)
         return await asyncio.shield(self._starting)
 

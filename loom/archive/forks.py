@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from loom.archive import clock
 from loom.archive.access import Access
 from loom.archive.errors import ArchiveError, LeaseHeld, UnknownSession, UnknownTurn
-from loom.archive.hops import unbroken
+from loom.archive.hops import detached, unbroken
 from loom.archive.leases import Leases
 from loom.archive.references import UNFINISHED, free_reference, unfinished_reference
 from loom.archive.sessions import get_session, insert_session
@@ -89,7 +89,7 @@ class Forks:
 
     def take_away_left(self) -> None:
         """Begin to take away what killed processes left: leases, and forks that were cut off. Returns at once."""
-        self.tidying = asyncio.ensure_future(self._take_away_left())
+        self.tidying = detached(self._take_away_left())
 
     async def end(self) -> None:
         """Wait for the forks that are being made. What is being taken away goes on at the next start."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from contextvars import Context
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -81,6 +82,12 @@ async def unbroken(work: asyncio.Future[T]) -> T:
         work.result()
         raise
     return work.result()
+
+
+def detached(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    """A task that is kept for longer than whoever began it is there. It has nothing of their context, as a task keeps
+    its context for as long as it is kept itself: a screen that was left, say, with all that was on it."""
+    return asyncio.get_running_loop().create_task(work, context=Context())
 
 
 def _end_of(work: asyncio.Future[T]) -> Carried[None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import shlex
 import sys
 from pathlib import Path
@@ -22,10 +21,6 @@ from loom.text import show, show_line
 if TYPE_CHECKING:
     # 0.2 s: not needed for one exchange without a screen.
     from loom.tui.app import LoomApp
-
-GARBAGE_AFTER = 10_000
-"""New objects after which Python looks for garbage. A picture of the screen takes thousands: with Python's own 700 a
-third of the processor time of forty exchanges went into looking, a tenth of a second and more at a time."""
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -47,7 +42,9 @@ def run(parsed: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise LoomError("There is no terminal to draw on.", "Use -p TEXT for one exchange without a screen.")
     from loom.tui.app import LoomApp
+    from loom.tui.garbage import look_in_small_steps
 
+    look_in_small_steps()
     app = LoomApp(locations, settings, workspace, resume=parsed.resume, fork=parsed.fork, trust_project=parsed.trust)
     code = asyncio.run(_shown(app))
     _print_unstored(app)
@@ -57,7 +54,6 @@ def run(parsed: argparse.Namespace) -> int:
 
 async def _shown(app: LoomApp) -> int:
     """Have the app on the screen until it is left; the exit code."""
-    gc.set_threshold(GARBAGE_AFTER)
     with EndingSignals(lambda which: app.end(128 + which)) as signals:
         await app.run_async()
     return signals.exit_code or app.return_code or 0

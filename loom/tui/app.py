@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 PALETTE_SESSIONS = 50
 """The newest sessions are found in the palette; the picker has them all."""
+REST_SECONDS = 1.0
+"""How often it is looked whether this is a pause, to look for garbage in."""
 LOOK_SECONDS = 2.0
 """How often loom looks whether the terminal is still there; most that close say so themselves."""
 
@@ -98,6 +100,7 @@ class LoomApp(LoomLook):
         self.push_screen(self._stage.chat)
         # Everything heavy begins when the first picture is on the terminal.
         self._stage.chat.call_after_refresh(self._begin)
+        self.set_interval(REST_SECONDS, self.garbage.rest)
         if isinstance(self._driver, Terminal):
             self.set_interval(LOOK_SECONDS, self._look_at_terminal)
 

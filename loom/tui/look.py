@@ -12,12 +12,13 @@ from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.command import CommandPalette, Provider
-from textual.events import Event, Key, MouseDown
+from textual.events import Event, InputEvent, Key, MouseDown, Paste
 from textual.filter import LineFilter
 from textual.notifications import Notify
 from textual.screen import Screen
 from textual.timer import Timer
 
+from loom.tui.garbage import Garbage
 from loom.tui.guard import TerminalGuard
 from loom.tui.palette import Entry, LoomCommands, command_entries, key_entries, theme_entries
 from loom.tui.passing import Passing, Said
@@ -47,6 +48,7 @@ class LoomLook(App[None]):
     def __init__(self, theme: str = "loom-dark", *, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(driver_class=Terminal)
         self._clock = clock
+        self.garbage = Garbage(clock)
         self._quit_asked_at = -QUIT_SECONDS
         self._guard = TerminalGuard()
         # Sixteen colours, or none: shades of the background cannot be told apart there, so that the app's stylesheet
@@ -92,6 +94,8 @@ class LoomLook(App[None]):
         self._show_said()
 
     async def on_event(self, event: Event) -> None:
+        if isinstance(event, InputEvent | Paste):
+            self.garbage.touch()
         if isinstance(event, Key | MouseDown):
             changed = isinstance(event, Key) and self._pressed(event)
             if self._passing.seen() or changed:

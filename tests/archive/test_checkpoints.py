@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from contextvars import Context
 from pathlib import Path
 
 import pytest
@@ -196,10 +197,10 @@ async def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     loop = asyncio.get_running_loop()
     later = loop.call_later
 
-    def at_once(delay: float, call: Callable[[], object]) -> asyncio.TimerHandle:
+    def at_once(delay: float, call: Callable[[], object], context: Context | None = None) -> asyncio.TimerHandle:
         if delay < 1e6:
             waits.append(delay)
-        return later(0 if delay < 1e6 else delay, call)
+        return later(0 if delay < 1e6 else delay, call, context=context)
 
     monkeypatch.setattr(loop, "call_later", at_once)
     return waits
