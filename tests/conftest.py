@@ -5,13 +5,14 @@ from __future__ import annotations
 import gc
 import os
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from hypothesis import HealthCheck, settings
 from pytest_textual_snapshot import SVGImageExtension
 from syrupy.location import PyTestLocation
 
-from loom.tui.garbage import look_in_small_steps
+from loom.tui.garbage import Garbage
 
 # Machines are shared: how long an example takes says nothing about what it shows.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -47,7 +48,7 @@ def pytest_collection_finish() -> None:
     than the program itself."""
     gc.collect()
     gc.freeze()
-    look_in_small_steps()
+    Garbage(monotonic).begin()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -42,9 +42,7 @@ def run(parsed: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise LoomError("There is no terminal to draw on.", "Use -p TEXT for one exchange without a screen.")
     from loom.tui.app import LoomApp
-    from loom.tui.garbage import look_in_small_steps
 
-    look_in_small_steps()
     app = LoomApp(locations, settings, workspace, resume=parsed.resume, fork=parsed.fork, trust_project=parsed.trust)
     code = asyncio.run(_shown(app))
     _print_unstored(app)

@@ -97,6 +97,7 @@ class LoomApp(LoomLook):
     # --- start and stop --------------------------------------------------------------------------------------
 
     def on_mount(self) -> None:
+        self.garbage.begin()
         self.push_screen(self._stage.chat)
         # Everything heavy begins when the first picture is on the terminal.
         self._stage.chat.call_after_refresh(self._begin)

@@ -23,11 +23,6 @@ MOST_ASIDE = 50
 short pause has to do for that."""
 
 
-def look_in_small_steps() -> None:
-    """Let Python itself go through little at a time. For the whole process."""
-    gc.set_threshold(NEW, YOUNG, OLD)
-
-
 class Garbage:
     """Sets aside what is old, of which most stays for long, so that Python does not go through it while somebody is
     there; looks through it in long pauses."""
@@ -37,6 +32,10 @@ class Garbage:
         self._touched = self._all_seen = clock()
         self._aside = 0
         """Looks at the young whose rest was set aside since everything was gone through."""
+
+    def begin(self) -> None:
+        """Let Python itself go through little at a time. For the whole process."""
+        gc.set_threshold(NEW, YOUNG, OLD)
 
     def touch(self) -> None:
         """Somebody is there: they pressed a key, clicked, or moved the mouse."""

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from loom.archive import ConversationStore, NewTurn
 from loom.locations import Locations
-from loom.tui import garbage
 from loom.tui.app import LoomApp
+from loom.tui.garbage import Garbage
 from tests.bench.table import show
 from tests.support.seat import OFFLINE, Seat
 
@@ -78,12 +78,10 @@ async def drive(home: Path) -> None:
 
 def run(way: str, home: Path) -> None:
     """One way, in this process; prints the number of looks, the longest and all of them together, in ms."""
-    if way == "loom's":
-        garbage.look_in_small_steps()
-    else:
-        garbage.Garbage.rest = lambda _: None  # type: ignore[method-assign]
-        if way == WAYS[1]:
-            gc.set_threshold(10_000)
+    if way != "loom's":
+        Garbage.begin = Garbage.rest = lambda _: None  # type: ignore[method-assign]
+    if way == WAYS[1]:
+        gc.set_threshold(10_000)
     pauses = Pauses()
     gc.callbacks.append(pauses)
     asyncio.run(drive(home))
