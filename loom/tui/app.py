@@ -25,12 +25,12 @@ from loom.tui.age import utc_now
 from loom.tui.choices import AttachTurn, ForkAt, JumpTo, NewSession, OpenSession, PickerResult, Quit
 from loom.tui.commands import Call
 from loom.tui.forking import fork_behind
-from loom.tui.look import LoomLook
 from loom.tui.opening import open_workbench
+from loom.tui.opening_keys import OpeningKeys
 from loom.tui.palette import Entry, session_entries
 from loom.tui.screens.archive import ArchiveScreen
 from loom.tui.screens.chat import ChatScreen
-from loom.tui.screens.chat_commands import GoTo, Place
+from loom.tui.screens.chat_commands import Place
 from loom.tui.screens.chat_help import chat_help
 from loom.tui.screens.choose_model import ChooseModelScreen
 from loom.tui.screens.confirm import ConfirmScreen, leaving_costs
@@ -53,7 +53,7 @@ LOOK_SECONDS = 2.0
 """How often loom looks whether the terminal is still there; most that close say so themselves."""
 
 
-class LoomApp(LoomLook):
+class LoomApp(OpeningKeys):
     """loom on the whole screen, in one workspace."""
 
     def __init__(
@@ -124,6 +124,7 @@ class LoomApp(LoomLook):
             await self._stage.chat.fail(str(error))
         except Exception as error:  # noqa: BLE001 - said on the screen; the program stays up to be read and left
             await self._stage.chat.fail(f"loom could not start: {type(error).__name__}: {error}")
+        self.opened()
 
     async def _first(self, bench: Workbench) -> Target | None:
         """What to open first; None to leave."""
@@ -149,7 +150,7 @@ class LoomApp(LoomLook):
 
     async def _pick(self, bench: Workbench, said: str = "") -> Target | None:
         """What the person picks; None to leave. `said` is why they are asked."""
-        picked = await self.push_screen_wait(self._picker(bench, said))
+        picked = await self.let_pick(self._picker(bench, said), self._stage.chat)
         return None if isinstance(picked, Quit) else await self._follow(bench, picked)
 
     async def action_quit(self) -> None:
@@ -306,18 +307,14 @@ class LoomApp(LoomLook):
 
     # --- the way to the other screens ------------------------------------------------------------------------
 
-    @on(GoTo)
-    async def _go_to(self, event: GoTo) -> None:
-        await self.action_go(event.place, event.argument)
-
-    async def action_go(self, place: Place, argument: str = "") -> None:
-        """Go there; done as a key is pressed, the keys behind it are the new screen's."""
+    async def go(self, place: Place, argument: str) -> None:
+        """Where a key or a command leads."""
         if place == "help":
             await self.push_screen(HelpScreen(chat_help()))
         elif place == "quit":
             await self.action_quit()
         elif self._bench is None:
-            self._stage.chat.say(self._stage.chat.failure or "The archive is still being opened.", "warning")
+            self._stage.chat.say(self._stage.chat.failure, "warning")
         elif place == "new":
             self._go(NewSession())
         elif place == "sessions":

@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.events import ScreenResume
+from textual.message import Message
 
 from loom.cowork import events as ev
 from loom.cowork.typed import typed_in
@@ -46,6 +47,9 @@ class ChatScreen(WritingScreen):
     AUTO_FOCUS = "Composer"
     BINDINGS: ClassVar[list[BindingType]] = bindings("chat")
 
+    class Attached(Message):
+        """The conversation is on the screen; its model may not be ready yet."""
+
     def __init__(self, workspace: Path, *, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(workspace, clock=clock)
         drawing = EventDrawing(self)
@@ -70,7 +74,7 @@ class ChatScreen(WritingScreen):
 
     def on_mount(self) -> None:
         self.run_worker(self._feed.run(), name="draw events", exit_on_error=False)
-        self.query_one(StatusLine).show_word("opening…")
+        self.keep_keys_for("")
         self.show_info()
         self.place_panel()
 
@@ -102,6 +106,7 @@ class ChatScreen(WritingScreen):
         self.show_info()
         self.show_state()
         self.send_early(service)
+        self.post_message(self.Attached())
         status = self.query_one(StatusLine)
         status.show_word("starting…")
         try:
@@ -121,6 +126,12 @@ class ChatScreen(WritingScreen):
         self.failure = text
         self.query_one(StatusLine).show_word("not open")
         await self.query_one(Transcript).add_line(ErrorBlock(f"{text}\nCtrl+Q leaves loom."))
+
+    def keep_keys_for(self, place: str) -> None:
+        """Say, while there is no conversation yet, for which place keys are kept; an empty one says only that."""
+        if self.service is None and not self.failure:
+            kept = f" what you type goes to {place}" if place else ""
+            self.query_one(StatusLine).show_word(f"opening…{kept}")
 
     def say_origin(self, words: str) -> None:
         """Where this conversation comes from; it stands in the title and above the first turn."""

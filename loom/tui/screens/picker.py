@@ -339,7 +339,8 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
 
     # --- other screens ----------------------------------------------------------------------------
 
-    async def action_archive(self) -> None:
+    async def action_archive(self, query: str = "") -> None:
+        """Search for this, or for what filters the list."""
         if self._search is None:
             return
         session = self._current
@@ -347,7 +348,7 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
             self._search,
             session_id=session.id if session is not None else None,
             workspace=self._workspace,
-            query=self.query_one("#filter", Input).value,
+            query=query or self.query_one("#filter", Input).value,
             scope=Scope.ALL if self._everywhere else Scope.WORKSPACE,  # what is listed
             clock=self._clock,
         )
