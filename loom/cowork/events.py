@@ -79,6 +79,8 @@ class ToolRunning:
     """The call was let through and runs now."""
 
     call_id: str
+    begun: bool = True
+    """False where it may have run for long when this was noticed: another loom runs it."""
 
 
 @dataclass(frozen=True, slots=True)

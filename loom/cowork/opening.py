@@ -7,9 +7,9 @@ from collections.abc import Callable
 from loom.archive import ConversationStore, Turn
 from loom.archive.records import PERSON_COMMAND, TurnKind, TurnStatus
 from loom.cowork.answering import Answering
-from loom.cowork.elsewhere import Claim, Lookout
+from loom.cowork.elsewhere import Claim
 from loom.cowork.events import Listener, Notice, SessionOpened, StateChanged, ToolFinished, TurnStored
-from loom.cowork.following import follow
+from loom.cowork.following import Follower
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
 from loom.text import plural
@@ -35,7 +35,7 @@ class Opening:
         self._answering = answering
         self._listener = listener
         self._fault = fault
-        self._follower: Lookout | None = None
+        self._follower: Follower | None = None
 
     async def resume(self, session_id: str, *, take_over: bool = False) -> None:
         """To go on with it, with what an earlier loom could not finish; `take_over` takes it from another one. Raises
@@ -68,8 +68,14 @@ class Opening:
         """To read it only. What another loom writes is told as it comes, until this is closed. Raises
         UnknownSession."""
         await self._open(session_id)
-        self._follower = follow(self._store, self._record.require(), self._follow, self._listener, self._fault)
-        self._follower.start()
+        seen = self._record.require()
+        self._follower = Follower(self._store, seen, self._follow, self._listener, self._fault)
+        await self._follower.start()
+
+    @property
+    def writer_since(self) -> str:
+        """Since when another loom writes the session that is read here; empty when none does."""
+        return self._follower.writer_since if self._follower is not None else ""
 
     async def _follow(self, turns: list[Turn]) -> None:
         for turn in turns:

@@ -74,6 +74,12 @@ class CoworkSession(SessionParts):
         return self._claim.taken
 
     @property
+    def writer_since(self) -> str:
+        """Since when another loom writes the session that is read here, as the archive writes a time; empty when none
+        does."""
+        return self._opening.writer_since
+
+    @property
     def busy(self) -> bool:
         """Whether an exchange runs."""
         return self._exchanges.busy

@@ -85,6 +85,11 @@ class ChatService(Protocol):
         """Whether another loom took the session over: nothing can be stored here any more."""
 
     @property
+    def writer_since(self) -> str:
+        """Since when another loom writes the session that is read here, as the archive writes a time; empty when none
+        does."""
+
+    @property
     def begun_in(self) -> str:
         """Another folder than this one, in which the session was begun; empty when it is the same."""
 

@@ -28,6 +28,7 @@ from loom.models.choosing import choose_model
 from tests.cowork.conftest import Start
 from tests.support.listening import Listening
 from tests.support.provider import Gate, Reply, ScriptedProvider, Text
+from tests.support.turns import call_turn, result_turn
 
 
 async def test_an_answer_is_seen_while_it_streams(
@@ -42,7 +43,8 @@ async def test_an_answer_is_seen_while_it_streams(
     session_id = talk.session.session_id
     assert session_id is not None
     heard = Listening()
-    reader = CoworkSession(bench, bench.locations.home, talk.session.choice, listener=heard.take)
+    other = await Workbench.open(bench.locations, Settings())
+    reader = CoworkSession(other, bench.locations.home, talk.session.choice, listener=heard.take)
     await reader.read(session_id)
     try:
         assert (await heard.until(TextDelta)).text == "The first half "
@@ -56,6 +58,7 @@ async def test_an_answer_is_seen_while_it_streams(
         )
     finally:
         await reader.close()
+        await other.close()
 
 
 def draft(saved: str, *turns: NewTurn) -> Draft:
@@ -87,17 +90,37 @@ def test_only_what_is_new_is_told() -> None:
 def test_the_output_of_a_command_is_told_without_the_note_for_a_crash() -> None:
     drafts = (draft("1", output(CUT_OFF)), draft("2", output(f"10%\r20%\n{CUT_OFF}")))
     assert told(GrowingDraft(), *drafts) == [
-        ToolRunning("c1"),
+        ToolRunning("c1", begun=False),
         CommandOutput("c1", ""),
         CommandOutput("c1", "…␍20%"),
     ]
+
+
+def test_a_command_that_is_seen_to_begin_is_told_also_if_it_writes_nothing_more() -> None:
+    growing = GrowingDraft()
+    assert told(growing, None) == []
+    silent = draft("1", words("Run it."), output(CUT_OFF))
+    called = call_turn(7, "c1", "shell_execute", {})
+    assert growing.stored([called], silent) == [ToolRunning("c1"), CommandOutput("c1", "")]
+    assert told(growing, silent) == []
+
+
+def test_the_draft_of_a_command_whose_result_is_stored_is_told_no_more() -> None:
+    growing = GrowingDraft()
+    last = draft("2", output("done"))
+    told(growing, draft("1", output("do")))
+    assert growing.stored([result_turn(8, "c1", "shell_execute", "done")], last) == []
+    assert told(growing, replace(last, updated_at="3")) == []
+    # Some local servers give ids of calls again.
+    assert growing.stored([call_turn(9, "c1", "shell_execute", {})], None) == []
+    assert told(growing, draft("4", output(""))) == [ToolRunning("c1"), CommandOutput("c1", "")]
 
 
 def test_a_draft_that_became_turns_is_not_told_again() -> None:
     growing = GrowingDraft()
     one = draft("1", words("One"))
     told(growing, one)
-    growing.stored(one)
+    assert growing.stored((), one) == []
     assert told(growing, one, draft("2", words("Next"))) == [TextDelta("Next")]
 
 
@@ -112,5 +135,5 @@ def test_what_was_given_up_ends() -> None:
 def test_what_became_a_turn_in_time_was_not_given_up() -> None:
     growing = GrowingDraft()
     told(growing, draft("1", words("One")), None)
-    growing.stored(None)
+    assert growing.stored((), None) == []
     assert told(growing, None, None) == []

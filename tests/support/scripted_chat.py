@@ -98,6 +98,7 @@ class ScriptedChat:
         self.pending: tuple[ApprovalAsked, ...] = ()
         self.read_only = False
         self.taken = False
+        self.writer_since = ""
         self.begun_in = ""
         self.problem: LoomError | None = None
         self.sent: list[str] = []

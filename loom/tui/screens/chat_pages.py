@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual import on, work
 
 from loom.archive.records import Turn
@@ -27,6 +29,14 @@ class PagedScreen(CommandedScreen):
     def busy(self) -> bool:
         """Whether an exchange runs."""
         return self.service is not None and self.service.busy
+
+    def _may_run(self, turns: Sequence[Turn], *, at_end: bool) -> bool:
+        """Whether calls of the newest exchange of these turns that have no result may get one: here, or in the loom
+        that has made them and still has the session."""
+        if self.busy:
+            return True
+        since = self.service.writer_since if self.service is not None else ""
+        return bool(since and at_end and turns) and turns[-1].created_at >= since
 
     @on(Transcript.OlderWanted)
     @work(group="pages", exit_on_error=False)
@@ -60,7 +70,7 @@ class PagedScreen(CommandedScreen):
         newer = [turn for turn in turns if turn.turn_number > event.after]
         last = newer[-1].turn_number if newer else event.after
         at_end = service.session is None or last >= service.session.turn_count
-        await transcript.add_newer(newer, at_end=at_end)
+        await transcript.add_newer(newer, running=self._may_run(newer, at_end=at_end), at_end=at_end)
 
     async def show_newest(self) -> None:
         if self.service is not None:
@@ -68,7 +78,8 @@ class PagedScreen(CommandedScreen):
 
     async def show_page(self, turns: list[Turn], *, at_end: bool = True) -> None:
         older = bool(turns) and turns[0].turn_number > 1
-        await self.query_one(Transcript).show_page(turns, has_older=older, running=self.busy, at_end=at_end)
+        running = self._may_run(turns, at_end=at_end)
+        await self.query_one(Transcript).show_page(turns, has_older=older, running=running, at_end=at_end)
         await self.show_unanswered()
 
     async def show_unanswered(self) -> None:

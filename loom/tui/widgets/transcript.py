@@ -35,7 +35,8 @@ class Transcript(TurnPages):
     def __init__(self, *, clock: Callable[[], float] = monotonic, id: str | None = None) -> None:
         super().__init__(id=id)
         self._clock = clock
-        self._running_since: dict[str, float] = {}  # calls, and since when
+        self._running_since: dict[str, float | None] = {}  # calls, and since when, where that is known
+        self._outputs: dict[str, str] = {}  # calls, and how their output ends
         self._answer: AssistantMessage | None = None
         self._thinking: Thinking | None = None
         self._thinking_began = 0.0
@@ -65,10 +66,11 @@ class Transcript(TurnPages):
                 await self.add_turn(turn)
             case ToolStarted():
                 await self.tool_started(event)
-            case ToolRunning(call_id):
-                self.tool_running(call_id)
+            case ToolRunning(call_id, begun):
+                self.tool_running(call_id, begun=begun)
             case CommandOutput(call_id, end):
-                if (card := self._cards.get(call_id)) is not None and card.open_ended:
+                self._outputs[call_id] = end
+                if (card := self._cards.get(call_id)) is not None and card.result is None:
                     card.write(end)
             case ToolFinished():
                 await self.tool_finished(event)
@@ -130,15 +132,18 @@ class Transcript(TurnPages):
             card = ToolCard(event.call_id, event.name, event.arguments, event.turn_number)
             await self._mount([card])
 
-    def tool_running(self, call_id: str) -> None:
-        """The call was let through."""
-        self._running_since[call_id] = self._clock()
+    def tool_running(self, call_id: str, *, begun: bool = True) -> None:
+        """The call was let through, just now if it has `begun`."""
+        self._running_since[call_id] = self._clock() if begun else None
         if (card := self._cards.get(call_id)) is not None:
             self._show_running(card)
 
     def _show_running(self, card: ToolCard) -> None:
-        if card.open_ended and (began := self._running_since.get(card.call_id)) is not None:
-            card.set_state(CardState.RUNNING, lambda: self._clock() - began)
+        if card.open_ended and card.call_id in self._running_since:
+            began = self._running_since[card.call_id]
+            card.set_state(CardState.RUNNING, None if began is None else lambda: self._clock() - began)
+        if card.result is None and card.call_id in self._outputs:
+            card.write(self._outputs[card.call_id])
 
     def tool_asking(self, call_id: str, *, asking: bool) -> None:
         """The call waits for a person, or no longer does: then it waits for the answers about the others."""
@@ -148,6 +153,7 @@ class Transcript(TurnPages):
 
     async def tool_finished(self, event: ToolFinished) -> None:
         self._running_since.pop(event.call_id, None)
+        self._outputs.pop(event.call_id, None)
         card = self._cards.get(event.call_id)
         if card is None:
             card = ToolCard(event.call_id, event.turn.tool_name or "tool", {}, event.turn.turn_number)
@@ -185,6 +191,7 @@ class Transcript(TurnPages):
         """Nothing runs any more: what is still open was interrupted."""
         settle([card for card in self._cards.values() if card.open_ended])
         self._running_since.clear()
+        self._outputs.clear()
         if self._answer is not None:
             await self._answer.settle()
             if not complete:

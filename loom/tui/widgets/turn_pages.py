@@ -73,12 +73,11 @@ class TurnPages(VerticalScroll):
     async def show_page(
         self, turns: Sequence[Turn], *, has_older: bool, running: bool = False, at_end: bool = True
     ) -> None:
-        """Draw these turns and nothing else; `running` leaves calls without a result open, `at_end` says that there
-        are no newer ones."""
+        """Draw these turns and nothing else; `running` leaves calls of the newest exchange that have no result open,
+        `at_end` says that there are no newer ones."""
         self._cards.clear()
         blocks = blocks_for(turns)
-        if not running:
-            settle(blocks)
+        _settle_all_but(turns if running else (), blocks)
         with self.app.batch_update():
             await self.remove_children()
             await self._mount([*self._head(has_older), *blocks])
@@ -109,11 +108,11 @@ class TurnPages(VerticalScroll):
             self.call_after_refresh(self._hold, first, before)
         self._asked_page = False
 
-    async def add_newer(self, turns: Sequence[Turn], *, at_end: bool) -> None:
-        """Put back newer turns that had been dropped."""
+    async def add_newer(self, turns: Sequence[Turn], *, running: bool = False, at_end: bool) -> None:
+        """Put back newer turns that had been dropped; `running` and `at_end` as in `show_page`."""
         known = {block_turn(child) for child in self.children}
         blocks = [block for block in blocks_for(turns) if block_turn(block) not in known]
-        settle(blocks)
+        _settle_all_but(turns if running else (), blocks)
         await self._mount(blocks)
         self.newer_dropped, self._asked_page = not at_end, False
         await self._trim_top()
@@ -232,3 +231,9 @@ class TurnPages(VerticalScroll):
             if isinstance(block, ToolCard):
                 self._cards.pop(block.call_id, None)
         await self.remove_children(blocks)
+
+
+def _settle_all_but(turns: Sequence[Turn], blocks: Sequence[Widget]) -> None:
+    """Calls without a result were interrupted, but for those of the newest exchange of these turns, which runs."""
+    runs = {turn.turn_number for turn in turns if turn.exchange == turns[-1].exchange}
+    settle([block for block in blocks if block_turn(block) not in runs])
