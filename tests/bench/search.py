@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from loom.archive import ConversationStore
 from loom.archive.database import connect
@@ -101,35 +101,42 @@ class Questions:
         name = max(self._name().replace("/", "_").replace(".", "_").split("_"), key=len)
         return name[1 : 1 + length]
 
-    def kinds(self) -> dict[str, Callable[[int], str]]:
-        """Kind to what asks it for the i-th time."""
-        texts, japanese = self._texts, self._japanese
-        return {
-            "rare word": lambda i: self._rare(),
-            "common word": lambda i: self._common(),
-            "three common words": lambda i: self._common(3),
-            "question": lambda i: (
-                f"what did we decide about the {self._common()} {self._middling()} in {self._rare()}?"
-            ),
-            "phrase": lambda i: '"' + " ".join(texts[i].split()[3:7]).replace(".", "") + '"',
-            "phrase of common words": lambda i: f'"{self._common(2)}"',
-            "identifier": lambda i: self._name(),
-            "identifier that is nowhere": lambda i: self._unknown(),
-            "part of an identifier": lambda i: self._inside(5),
-            "three letters": lambda i: self._inside(3),
-            "two letters": lambda i: self._inside(2),
-            "mistyped identifier": lambda i: self._mistyped(),
-            "CJK, two characters": lambda i: japanese[i % len(japanese)][2:4],
-            "CJK, a clause": lambda i: japanese[i % len(japanese)][:8],
-            "pasted sentence": lambda i: " ".join(texts[i].split()[:30]),
-            "pasted paragraph": lambda i: (texts[i] + " " + texts[i - 1])[:2_000],
-            "role:user": lambda i: f"{self._common(2)} role:user",
-            "tool:": lambda i: f"{self._common(2)} tool:read_file",
-            "session:": lambda i: f"{self._common(2)} session:{self._place.reference}",
-            "time": lambda i: f"{self._common(2)} after:2023-03 before:2023-04",
-            "without a word": lambda i: f"{self._common()} {self._middling()} -{self._common()}",
-            "nothing but filters": lambda i: "role:user tool:shell_execute" if i % 2 else "role:assistant",
-        }
+    KINDS: ClassVar[dict[str, Callable[[Questions, int], str]]] = {
+        "rare word": lambda self, i: self._rare(),
+        "common word": lambda self, i: self._common(),
+        "three common words": lambda self, i: self._common(3),
+        "question": lambda self, i: (
+            f"what did we decide about the {self._common()} {self._middling()} in {self._rare()}?"
+        ),
+        "phrase": lambda self, i: '"' + " ".join(self._texts[i].split()[3:7]).replace(".", "") + '"',
+        "phrase of common words": lambda self, i: f'"{self._common(2)}"',
+        "identifier": lambda self, i: self._name(),
+        "identifier that is nowhere": lambda self, i: self._unknown(),
+        "part of an identifier": lambda self, i: self._inside(5),
+        "three letters": lambda self, i: self._inside(3),
+        "two letters": lambda self, i: self._inside(2),
+        "mistyped identifier": lambda self, i: self._mistyped(),
+        "CJK, two characters": lambda self, i: self._japanese[i % len(self._japanese)][2:4],
+        "CJK, a clause": lambda self, i: self._japanese[i % len(self._japanese)][:8],
+        "pasted sentence": lambda self, i: " ".join(self._texts[i].split()[:30]),
+        "pasted paragraph": lambda self, i: (self._texts[i] + " " + self._texts[i - 1])[:2_000],
+        "role:user": lambda self, i: f"{self._common(2)} role:user",
+        "tool:": lambda self, i: f"{self._common(2)} tool:read_file",
+        "session:": lambda self, i: f"{self._common(2)} session:{self._place.reference}",
+        "time": lambda self, i: f"{self._common(2)} after:2023-03 before:2023-04",
+        "without a word": lambda self, i: f"{self._common()} {self._middling()} -{self._common()}",
+        "nothing but filters": lambda self, i: "role:user tool:shell_execute" if i % 2 else "role:assistant",
+    }
+    """Kind to what asks it for the i-th time."""
+
+    def ask(self, kind: str, i: int) -> str:
+        """The i-th query of this kind."""
+        return self.KINDS[kind](self, i)
+
+
+def kinds_named(only: str) -> list[str]:
+    """The kinds of query whose name begins so."""
+    return [kind for kind in Questions.KINDS if kind.startswith(only)]
 
 
 def place_of(archive: Path) -> Place:
@@ -206,8 +213,8 @@ async def measure(archive: Path, turns: int, only: str) -> None:
     everything: Took = []
     async with Stall() as idle:
         await asyncio.sleep(1)
-    kinds = Questions(archive, place).kinds()
-    asked = {kind: [ask(i) for i in range(ROUNDS)] for kind, ask in kinds.items() if kind.startswith(only)}
+    questions = Questions(archive, place)
+    asked = {kind: [questions.ask(kind, i) for i in range(ROUNDS)] for kind in kinds_named(only)}
     async with Stall() as stall:
         for kind, queries in asked.items():
             row = [kind]
@@ -263,7 +270,7 @@ async def _around(
 
 def measure_peers(archive: Path, peer: Path, turns: int) -> None:
     """Prints what plain SQLite takes for some of the same, over everything."""
-    kinds = Questions(archive, place_of(archive)).kinds()
+    questions = Questions(archive, place_of(archive))
     rows = []
     with closing(sqlite3.connect(peer)) as connection:
         for kind in ("rare word", "common word", "three common words", "identifier", "pasted sentence"):
@@ -271,7 +278,7 @@ def measure_peers(archive: Path, peer: Path, turns: int) -> None:
             for name, sql in PEERS.items():
                 took = []
                 for i in range(3 if name == "LIKE" else ROUNDS):
-                    words = "".join(c if c.isalnum() else " " for c in kinds[kind](i)).split()
+                    words = "".join(c if c.isalnum() else " " for c in questions.ask(kind, i)).split()
                     begun = time.perf_counter()
                     connection.execute(sql, (words[0] if name == "LIKE" else " OR ".join(words),)).fetchall()
                     took.append((time.perf_counter() - begun) * 1000)
@@ -288,6 +295,9 @@ def main() -> None:
     parser.add_argument("--peers", action="store_true", help="ask LIKE and plain FTS5 too")
     parser.add_argument("--late", action="store_true", help="while turns wait for the index")
     parsed = parser.parse_args()
+    if not kinds_named(parsed.only):
+        kinds = "".join(f"\n  {kind}" for kind in Questions.KINDS)
+        parser.error(f"no kind of query begins with {parsed.only!r}; the kinds are:{kinds}")
     for turns in parsed.turns:
         archive = archive_of(parsed.cache, turns)
         if parsed.late:
