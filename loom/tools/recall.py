@@ -14,6 +14,7 @@ from loom.tools.outcome import ToolFailure, ToolOutcome
 from loom.tools.recall_budget import SMALLEST, fit
 from loom.tools.recall_hits import (
     NAME,
+    RELATED,
     Key,
     Span,
     alone,
@@ -174,7 +175,7 @@ class Recall:
         if not page.has_words:
             advice = await self._advice(query, scope, page)
             notes.insert(0, f"None has the words; each is only near in meaning. {advice}")
-        related = called(hits).count("related")
+        related = called(hits).count(RELATED)
         found = plural(len(hits) - related, "match", "matches") + (
             f" and {plural(related, 'related turn')}" if related else ""
         )

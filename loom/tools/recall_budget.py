@@ -1,5 +1,5 @@
-"""Making recalled turns fit a budget of tokens: tool results are cut first, then the oldest turns; the best match is
-always shown."""
+"""Making recalled turns fit a budget of tokens: tool results are cut first, then the oldest turns, then what is only
+related; the best match is always shown."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -68,7 +68,7 @@ def _cuts(turns: Sequence[Recalled], budget: int) -> Iterator[tuple[int, _Cut]]:
     beside = [index for index in oldest_first if turns[index].match is None]
     tools = [index for index in beside if turns[index].from_tool]
     talk = [index for index in beside if not turns[index].from_tool]
-    worst_first = sorted(matches, key=lambda index: -turns[index].rank)
+    worst_first = sorted(matches, key=lambda index: (not turns[index].related, -turns[index].rank))
     share = max(SHORT, budget * _CHARS_PER_TOKEN // (2 * max(1, len(matches))))
     yield from ((index, _to(SHORT)) for index in tools)
     yield from ((index, _to(0)) for index in tools)

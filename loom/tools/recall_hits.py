@@ -12,6 +12,8 @@ from loom.tools.recall_text import Elsewhere, Recalled, made_head, recalled
 
 NAME = "conversation_recall"
 """The tool whose own answers are never worth recalling."""
+RELATED = "related"
+"""What a hit is called that only stands near such as have the words."""
 _MOST_SPANS = 4
 """Ranges, and sessions, that a line names."""
 
@@ -29,7 +31,7 @@ def called(hits: Sequence[SearchHit]) -> list[str]:
     number = 0
     for hit in hits:
         if words and not (hit.highlights or hit.by_meaning):
-            names.append("related")
+            names.append(RELATED)
         else:
             number += 1
             names.append(f"match {number}, near in meaning" if hit.by_meaning else f"match {number}")
@@ -43,7 +45,14 @@ def matching(
     whole = recalled(turn, arguments, where)
     # The archive's text of a call and ours may differ in their spaces: the match is in the archive's.
     text = whole.text if hit.content in ("", whole.text) else storable(hit.content)
-    return replace(whole, head=f"{whole.head} {name}{_also(hit)}", text=text, match=_where(text, hit), rank=rank)
+    return replace(
+        whole,
+        head=f"{whole.head} {name}{_also(hit)}",
+        text=text,
+        match=_where(text, hit),
+        rank=rank,
+        related=name == RELATED,
+    )
 
 
 def alone(hit: SearchHit, rank: int, name: str, where: Elsewhere | None) -> Recalled:
@@ -57,6 +66,7 @@ def alone(hit: SearchHit, rank: int, name: str, where: Elsewhere | None) -> Reca
         text,
         match=_where(text, hit),
         rank=rank,
+        related=name == RELATED,
         from_tool=hit.role == "tool",
         session=where.reference if where else "",
     )

@@ -35,6 +35,8 @@ class Recalled:
     """Where in `text` what was looked for is; None for turns that are only shown beside."""
     rank: int = 0
     """Of a match: 1 is the best."""
+    related: bool = False
+    """Of a match: whether it only stands near such as have what was looked for."""
     from_tool: bool = False
     start: int = 0
     stop: int | None = None

@@ -33,7 +33,8 @@ def _recalled(draw: st.DrawFn, number: int) -> Recalled:
     if draw(st.booleans()) and text:
         start = draw(st.integers(0, len(text) - 1))
         match = start, draw(st.integers(start + 1, min(len(text), start + 30)))
-    return Recalled(number, f"[Turn {number}] user: (2026-01-15 14:30)", text, match, number, draw(st.booleans()))
+    head, related = f"[Turn {number}] user: (2026-01-15 14:30)", match is not None and draw(st.booleans())
+    return Recalled(number, head, text, match, number, related, draw(st.booleans()))
 
 
 @settings(max_examples=150, deadline=None)
@@ -45,7 +46,8 @@ def test_whatever_was_said_fits_and_the_best_match_is_shown(data: st.DataObject,
     assert {turn.turn_number for turn in fitted.turns} | {turn.turn_number for turn in fitted.left_out} == {
         turn.turn_number for turn in turns
     }
-    best = next((turn for turn in turns if turn.match is not None), None)
+    matches = [turn for turn in turns if turn.match is not None]
+    best = next((turn for turn in matches if not turn.related), next(iter(matches), None))
     if best is not None and best.match is not None:
         shown = next(turn for turn in fitted.turns if turn.turn_number == best.turn_number)
         stop = len(shown.text) if shown.stop is None else shown.stop
@@ -147,10 +149,9 @@ async def test_no_answer_is_larger_than_its_budget_by_the_real_count(
         return
     assert counter.count(outcome.content) <= budget
     if action == "search":
-        best = hits[0].content
-        # One without a text has none of the words either: beside one that has them it only stands near.
-        name = "related" if not best and any(hit.content for hit in hits) else "match 1"
-        assert f"{name}; see also T99" in outcome.content
+        best = next((hit.content for hit in hits if hit.content), "")
+        # One without a text has none of the words: beside one that has them it only stands near, and makes room.
+        assert "match 1; see also T99" in outcome.content
         assert not best[:1].isalnum() or best[:1] in outcome.content
         assert outcome.content.endswith(END)
 
@@ -219,3 +220,21 @@ async def test_what_only_stands_near_the_words_is_counted_apart_and_said_to_be_r
     # Filters alone match no word anywhere.
     only = (await Recall(Wild([beside], [related]), Settings(), tokens).conversation_recall("search", "x")).content
     assert " 1 match in this session, best first." in only and " related;" not in only
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(budget=st.integers(500, 1_000), size=st.integers(200, 20_000), beside=st.integers(2, 4))
+async def test_a_match_has_the_room_before_what_is_only_related(
+    counter: TokenCounter, budget: int, size: int, beside: int
+) -> None:
+    related = replace(_TURN, content="so it was said " * (size // 10))
+    found = replace(_TURN, turn_number=beside, content="x " * size + "THE-NEEDLE" + " y" * size)
+    at = 2 * size
+    hits = [
+        replace(_hit(related, 0), highlights=()),
+        replace(_hit(found, 1), snippet=found.content[at - 50 : at + 60], highlights=((50, 60),)),  # type: ignore[index]
+    ]
+    recall = Recall(Wild([related, found], hits), Settings(recall_tokens=budget), counter.count)
+    content = (await recall.conversation_recall("search", "x")).content
+    assert " 1 match and 1 related turn in this session" in content
+    assert " match 1;" in content and "THE-NEEDLE" in content
