@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -94,7 +94,8 @@ class Tail:
         """The places that have every word, alone or within an identifier, and every part."""
         words, parts = frozenset(words), frozenset(parts)
         for place, entry in self.entries.items():
-            if parts <= entry.terms.parts and words <= entry.terms.words | entry.terms.parts:
+            terms = entry.terms
+            if parts <= terms.parts and all(word in terms.words or word in terms.parts for word in words):
                 yield place
 
     def words(self) -> set[str]:
@@ -148,7 +149,7 @@ def read_tail(
     return Tail(entries, max(0, len(waiting) - MAX_TAIL))
 
 
-def _terms(entry: Entry, column: Column) -> frozenset[str]:
+def _terms(entry: Entry, column: Column) -> Set[str]:
     if column == "facets":
         return entry.facets
     return getattr(entry.terms, column)  # type: ignore[no-any-return]

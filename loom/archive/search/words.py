@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from loom.archive.search.stems import stem
+from loom.archive.search.termset import TermSet
 
 MAX_WORD = 64
 MAX_NAME = 128
@@ -39,10 +40,10 @@ _MARKS = re.compile("[\u0300-\u036f]")
 class Terms:
     """What one text is found by."""
 
-    words: frozenset[str]
-    parts: frozenset[str]
+    words: Set[str]
+    parts: Set[str]
     """Words inside identifiers, and CJK characters alone and in pairs."""
-    names: frozenset[str]
+    names: Set[str]
     """Identifiers, paths, numbers with letters: whole, lower case, also the components of compound ones; long words."""
 
 
@@ -137,17 +138,23 @@ def parts_of(text: str) -> set[str]:
 
 def terms_of(text: str) -> Terms:
     """Everything that a turn's text is indexed by."""
-    words: set[str] = set()
-    parts: set[str] = set()
-    names: set[str] = set()
+    if len(text) <= CHUNK:
+        return _terms_in(text)
+    words, parts, names = (TermSet() for _ in range(3))
     for chunk in chunks(text):
-        words.update(words_of(chunk))
-        parts.update(stem(part) for part in parts_of(chunk))
-        names.update(names_of(chunk))
-        for run in cjk_runs(chunk):
-            parts.update(run)
-            parts.update(cjk_pieces(run))
-    return Terms(frozenset(words), frozenset(parts), frozenset(names))
+        terms = _terms_in(chunk)
+        words.add_all(terms.words)
+        parts.add_all(terms.parts)
+        names.add_all(terms.names)
+    return Terms(words, parts, names)
+
+
+def _terms_in(chunk: str) -> Terms:
+    parts = set(map(stem, parts_of(chunk)))
+    for run in cjk_runs(chunk):
+        parts.update(run)
+        parts.update(cjk_pieces(run))
+    return Terms(frozenset(words_of(chunk)), frozenset(parts), frozenset(names_of(chunk)))
 
 
 def chunks(text: str) -> Iterator[str]:
