@@ -11,6 +11,7 @@ import pytest
 from textual.events import Paste
 from textual.widgets import Input
 
+from loom.archive import ConversationStore
 from loom.archive.errors import ArchiveUnavailable
 from loom.config import Settings
 from loom.cowork.workbench import Workbench
@@ -24,6 +25,7 @@ from loom.tui.screens.picker import PickerScreen
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.status import StatusLine
 from tests.support.seat import Seat, seated
+from tests.tui.test_held import asked
 from tests.tui.test_keys_behind import press_at_once
 
 
@@ -128,6 +130,28 @@ async def test_a_session_that_is_gone_on_with_is_open_before_its_turns_are_searc
         await seat.pilot.press("enter")
         await seat.ready()
         assert not seat.chat.draft
+
+
+async def test_what_is_asked_meanwhile_gets_its_answer_and_the_words_wait(
+    locations: Locations, workspace: Path, gate: asyncio.Event
+) -> None:
+    gate.set()
+    await _one_session(locations, workspace)
+    gate.clear()
+    other = await ConversationStore.open(locations.archive)
+    (session,) = await other.list_sessions()
+    await other.acquire_lease(session.id)
+    async with seated(locations, workspace, resume="0") as seat:
+        await _begun(seat)
+        press_at_once(seat.app, "ctrl+f", *"tokens")
+        await seat.until(lambda: "archive browser" in _status(seat))
+        gate.set()
+        await asked(seat, "r")
+        await seat.until(lambda: (line := _line(seat, ArchiveScreen, "#query")) and line.value == "tokens")
+        await seat.pilot.press("escape")
+        await seat.ready()
+        assert seat.chat.service is not None and seat.chat.service.read_only and not seat.chat.draft
+    await other.close()
 
 
 async def test_a_paste_behind_control_f_waits_too(locations: Locations, workspace: Path, gate: asyncio.Event) -> None:
