@@ -29,7 +29,7 @@ END;
 
 -- An exchange begins with the first turn of a session, and with each one that has a greater number than all before it.
 CREATE TRIGGER exchange_began AFTER UPDATE OF turn_count ON cowork_sessions
-WHEN NEW.exchange_count > OLD.exchange_count OR OLD.turn_count = 0
+WHEN NEW.turn_count > OLD.turn_count AND (NEW.exchange_count > OLD.exchange_count OR OLD.turn_count = 0)
 BEGIN
     INSERT INTO exchanges VALUES (NEW.id, NEW.exchange_count, NEW.turn_count, OLD.turn_tokens);
 END;
