@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from loom.archive.digests import DIGESTED, GENESIS
 from loom.archive.errors import LeaseLost, UnknownSession
 from loom.archive.records import NewTurn, Turn
+from loom.archive.references import WHOLE
 from loom.archive.rows import Column, StorableTurn, storable_turn, turn_from_row
 from loom.archive.stranded import KEY
 from loom.archive.transactions import transaction
@@ -134,11 +135,11 @@ class Appender:
 
 
 def read_head(connection: sqlite3.Connection, session_id: str) -> Head | None:
-    """Where the session ends now; None if there is no such session."""
+    """Where the session ends now; None if there is no such session, or one that is being purged."""
     row = connection.execute(
-        "SELECT turn_count, exchange_count, coalesce(digest, ?), lease_epoch FROM cowork_sessions"
+        "SELECT turn_count, exchange_count, coalesce(digest, ?), lease_epoch FROM cowork_sessions"  # noqa: S608
         " LEFT JOIN conversation_turns ON session_id = cowork_sessions.id AND turn_number = turn_count"
-        " WHERE cowork_sessions.id = ?",
+        f" WHERE cowork_sessions.id = ? AND {WHOLE}",
         (GENESIS, session_id),
     ).fetchone()
     return None if row is None else Head(*row)

@@ -14,7 +14,7 @@ from loom.archive import clock
 from loom.archive.database import connect
 from loom.archive.errors import WriteFailed
 from loom.archive.faults import unwritable
-from loom.archive.references import FINISHED
+from loom.archive.references import WHOLE
 from loom.archive.unwritable import is_unwritable, readable
 
 KEPT_AUTOMATIC = 3
@@ -174,7 +174,7 @@ def _ends(connection: sqlite3.Connection) -> list[tuple[str, int, str | None]]:
 
 
 def _counts(connection: sqlite3.Connection) -> tuple[int, int]:
-    (sessions,) = connection.execute(f"SELECT count(*) FROM cowork_sessions WHERE {FINISHED}").fetchone()  # noqa: S608
+    (sessions,) = connection.execute(f"SELECT count(*) FROM cowork_sessions WHERE {WHOLE}").fetchone()  # noqa: S608
     (turns,) = connection.execute("SELECT count(*) FROM conversation_turns").fetchone()
     return sessions, turns
 

@@ -14,17 +14,17 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from loom.archive.chains import Chain, Progress, follow_chains, lenient
-from loom.archive.database import WRITING_PATIENCE, connect, pragma, require_file
+from loom.archive.database import WRITING_PATIENCE, connect, has_table, pragma, require_file
 from loom.archive.errors import ArchiveDamaged, ArchiveError, ArchiveUnavailable
 from loom.archive.faults import RECOVER, primary_code
 from loom.archive.findings import CheckReport, Finding
-from loom.archive.forks import unfinished
-from loom.archive.leases import Leases
+from loom.archive.leases import Holder, Leases
 from loom.archive.migrations import MIGRATIONS
 from loom.archive.mounts import find_mount
 from loom.archive.openfiles import ASIDE
 from loom.archive.privatefolders import remove_old_copies
-from loom.archive.references import FINISHED
+from loom.archive.references import WHOLE, known_reference
+from loom.archive.removal import half_purged, unfinished
 from loom.archive.transactions import in_turn
 from loom.archive.unwritable import readable
 from loom.text import plural
@@ -138,7 +138,7 @@ class _Check:
         # One moment for everything that is compared, whoever writes meanwhile.
         connection.execute("BEGIN")
         (self._sessions,) = connection.execute(
-            f"SELECT count(*) FROM cowork_sessions WHERE {FINISHED}"  # noqa: S608
+            f"SELECT count(*) FROM cowork_sessions WHERE {WHOLE}"  # noqa: S608
         ).fetchone()
         (self._turns,) = connection.execute("SELECT count(*) FROM conversation_turns").fetchone()
         if not self._quick:
@@ -175,11 +175,11 @@ class _Check:
         named = {
             row[0]: row[1:]
             for row in connection.execute(
-                f"SELECT id, reference, turn_count, exchange_count FROM cowork_sessions WHERE {FINISHED}"  # noqa: S608
+                f"SELECT id, reference, turn_count, exchange_count FROM cowork_sessions WHERE {WHOLE}"  # noqa: S608
             )
         }
         # These are taken away from their ends, without more ado.
-        halves = frozenset(unfinished(connection))
+        halves = frozenset((*unfinished(connection), *half_purged(connection)))
         for session, chain in chains.items():
             if session in halves:
                 continue
@@ -246,7 +246,7 @@ class _Check:
     @staticmethod
     def _highest_ever(connection: sqlite3.Connection) -> int:
         """The greatest row id ever given: a purge may have taken that turn."""
-        if _has(connection, "next_turn"):
+        if has_table(connection, "next_turn"):
             (following,) = connection.execute("SELECT id FROM next_turn").fetchone()
             return int(following) - 1
         # Not migrated yet.
@@ -255,14 +255,16 @@ class _Check:
 
     def _leases(self, connection: sqlite3.Connection) -> None:
         leases = Leases(self._path.parent / "leases")
-        halves = frozenset(unfinished(connection))
+        forks, purged = frozenset(unfinished(connection)), frozenset(half_purged(connection))
         for session, reference in connection.execute("SELECT id, reference FROM cowork_sessions").fetchall():
             try:
                 holder = leases.holder(session)
             except OSError as error:
                 self._unseen.append(f"Who has sessions open cannot be looked up: {error.strerror}.")
                 break
-            if session in halves:
+            if session in purged:
+                self._half_purged(known_reference(reference), holder)
+            elif session in forks:
                 self._remarks.append(
                     _CUT_OFF
                     if holder is None
@@ -277,6 +279,16 @@ class _Check:
             self._checked.append("leases")
         if connection.execute("SELECT 1 FROM purging").fetchone() is not None:
             self._found("structure", "A purge was cut off half way.", "Run `loom purge` for that session again.")
+
+    def _half_purged(self, reference: str, holder: Holder | None) -> None:
+        if holder is not None:
+            self._remarks.append(f"Process {holder.pid} is purging session {reference}.")
+            return
+        self._found(
+            "purge",
+            f"The purge of session {reference} was cut off: its text may still be in files. Nobody sees the session.",
+            f"`loom purge {reference}` goes on. Turns that are left in the archive go at the next start of loom, too.",
+        )
 
     def _surroundings(self) -> None:
         free = shutil.disk_usage(self._path.parent).free
@@ -303,21 +315,16 @@ _CUT_OFF = "A fork was cut off half way: the next loom that starts takes it away
 _REINDEX = "Run `loom check --reindex`: the index is made anew from the turns."
 
 
-def _has(connection: sqlite3.Connection, name: str) -> bool:
-    """Whether this version of the archive has a table or view of that name."""
-    return connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)).fetchone() is not None
-
-
 def _turn_tokens(connection: sqlite3.Connection) -> dict[str, int]:
     """What each session says that its turns have in tokens; empty before version 5."""
-    if not _has(connection, "exchanges"):
+    if not has_table(connection, "exchanges"):
         return {}
     return dict(connection.execute("SELECT id, turn_tokens FROM cowork_sessions").fetchall())
 
 
 def _begins(connection: sqlite3.Connection) -> dict[str, list[tuple[int, int, int]]] | None:
     """What the archive says of each session's exchanges, as in `Chain.begins`; None before version 5."""
-    if not _has(connection, "exchanges"):
+    if not has_table(connection, "exchanges"):
         return None
     said: dict[str, list[tuple[int, int, int]]] = {}
     for session, *begin in connection.execute(

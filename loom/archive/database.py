@@ -306,6 +306,11 @@ def pragma(connection: sqlite3.Connection, name: str) -> Any:
     return row[0] if row else None
 
 
+def has_table(connection: sqlite3.Connection, name: str) -> bool:
+    """Whether this version of the archive has a table or view of that name."""
+    return connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)).fetchone() is not None
+
+
 def make_private(path: Path) -> None:
     """Take the archive's files from everybody else: mode 0600. SQLite gives -wal and -shm the mode of the database,
     whatever the umask."""

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from loom.archive.backups import known_backups
 from loom.archive.chains import Progress
-from loom.archive.checkpoints import checkpoint
-from loom.archive.database import WRITING_PATIENCE, connect
-from loom.archive.erasing import any_bytes, erase, erase_in_backup, is_damage
-from loom.archive.errors import ArchiveError, LeaseHeld, WriteFailed
+from loom.archive.checkpoints import checkpoint, move_if_long
+from loom.archive.database import WRITING_PATIENCE, connect, pragma
+from loom.archive.erasing import any_bytes, erase, erase_in_backup, is_damage, is_half, leave_no_word
+from loom.archive.errors import ArchiveError, LeaseHeld, LeaseLost, WriteFailed
 from loom.archive.faults import unwritable
-from loom.archive.forks import take_away_left
 from loom.archive.leases import Leases
-from loom.archive.openfiles import ASIDE
-from loom.archive.privatefolders import remove_old_copies, temporary_folder
+from loom.archive.logs import Log
+from loom.archive.references import HALF_PURGED, known_reference
+from loom.archive.remains import WITH_THE_LOG, Left, search_files
+from loom.archive.removal import take_away_left, take_row
 from loom.archive.spool import Spool
-from loom.archive.traces import SAMPLE, Trace, look, samples_of, thinned
+from loom.archive.traces import look, samples_of, thinned
 from loom.archive.transactions import in_turn
 from loom.archive.unsent import Unsent
-from loom.text import plural
 
 _TRIES = 40
 _BETWEEN = 0.05
 """So often, and so many seconds apart, the log is asked to empty itself while others use it."""
+
+_SOON_WRITTEN = 100_000_000
+"""Bytes. An archive that holds no more is written anew in a second, for which others wait (122 MB took 0.97 s)."""
 
 _TEXTS = """
 SELECT content FROM conversation_turns WHERE session_id = :id
@@ -55,14 +56,6 @@ _NOTING = frozenset({"write_memory", "update_memory"})
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """Something of the session that still stands somewhere."""
-
-    path: Path
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class Purged:
     """What a purge took away, and what it could not reach."""
 
@@ -78,6 +71,9 @@ class Purged:
     samples: int
     """How many pieces of the text they were searched for."""
     left: tuple[Left, ...]
+    went_before: int | None
+    """The last turn that a purge which was cut off had left, 0 for none: what those behind it had said was not looked
+    for in files. None if there was no such purge."""
 
 
 def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambda what, done, total: None) -> Purged:
@@ -85,28 +81,129 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
     `home`; then search every file there for what is left of its text. Notes that it wrote into a memory belong to the
     workspace: they stay, and are named.
 
+    Others write meanwhile. The session is hidden before the first turn goes, and its row is the last that does: a purge
+    that is cut off goes on when it is called again, with the session's id, as does one that left something in the
+    archive's file. The turns that are left in the archive go at the next start of loom as well, the rest does not.
+
     Damage inside of turns, and an index that does not agree with them, keep nothing from going. Blocking. Raises
-    UnknownSession, LeaseHeld (another loom has it open) or WriteFailed: nothing was taken then.
+    UnknownSession or LeaseHeld (another loom has it open): nothing was taken then. Raises WriteFailed, which says
+    whether something was.
     """
     leases = Leases(archive.parent / "leases")
     with ExitStack() as stack:
         connection = stack.enter_context(closing(connect(archive)))
+        log = stack.enter_context(closing(Log(archive)))
         stack.callback(leases.release_all)
         try:
-            leases.acquire(connection, session_id, take_over=False)
-            take_away_left(connection, leases, session_id)
+            with in_turn(connection, WRITING_PATIENCE):
+                epoch = leases.acquire(connection, session_id, take_over=False).epoch
+            went_before = _last_turn(connection, session_id) if is_half(connection, session_id) else None
             samples = samples_of(_texts(connection, session_id))
             notes = list(_notes(connection, session_id))
-            progress("erasing", 0, 0)
-            erased = erase(connection, session_id)
-        except LeaseHeld as error:
-            raise LeaseHeld(
-                error.what, "Leave it there, then purge.", pid=error.pid, host=error.host, since=error.since
-            ) from error
-        except (sqlite3.Error, OSError) as error:
-            raise _unpurged(error, archive) from error
-        hindrance, shared = _clean(connection, archive, samples, progress, anew=erased.indexed_anew)
-    left = [hindrance] if hindrance is not None else []
+            going = _Going(connection, session_id, log, progress)
+            erased = erase(connection, session_id, epoch=epoch, gone=going.gone)
+            # None is made any more: those that were cut off until now are all.
+            take_away_left(connection, leases, session_id)
+            anew = leave_no_word(connection, going.merged) or erased.indexed_anew
+        except (LeaseHeld, LeaseLost, sqlite3.Error, OSError) as error:
+            raise _cut_off(error, archive, _half_reference(connection, session_id)) from error
+        # Where turns had gone before, nothing tells what to look for in the file.
+        blindly = anew or went_before is not None
+        hindrance, shared = _clean(connection, archive, samples, progress, blindly=blindly)
+        left = [hindrance] if hindrance is not None else []
+        left += _forget_beside(session_id, home)
+        backups, missed = _erase_in_backups(archive, session_id, progress)
+        left += missed
+        progress("searching every file", 0, 0)
+        own = [sample for sample in samples if sample not in shared]
+        unclean = hindrance is not None and hindrance.path == archive
+        in_use = hindrance is not None and not unclean
+        seen = search_files(archive, home, session_id, own, notes, left, in_use=in_use)
+        left += seen.left
+        if shared:
+            left.append(
+                Left(archive, f"{len(shared)} pieces of the text stand in other sessions (a fork, a quotation)")
+            )
+        if not unclean:
+            left += _end(connection, archive, session_id, empty=not in_use)
+    return Purged(
+        turns=erased.turns,
+        damaged=erased.damaged,
+        indexed_anew=anew,
+        backups=tuple(backups),
+        files=seen.files,
+        samples=seen.samples,
+        left=tuple(left),
+        went_before=went_before,
+    )
+
+
+class _Going:
+    """Says between the parts how far it is, and moves the log that they make long."""
+
+    def __init__(self, connection: sqlite3.Connection, session_id: str, log: Log, progress: Progress) -> None:
+        self._connection = connection
+        self._log = log
+        self._progress = progress
+        self._gone = 0
+        (self._total,) = connection.execute(
+            "SELECT count(*) FROM conversation_turns WHERE session_id = ?", (session_id,)
+        ).fetchone()
+        progress("erasing", 0, self._total)
+
+    def gone(self, turns: int) -> None:
+        self._gone += turns
+        self._progress("erasing", self._gone, self._total)
+        move_if_long(self._connection, self._log)
+
+    def merged(self) -> None:
+        self._progress("putting the index in order", 0, 0)
+        move_if_long(self._connection, self._log)
+
+
+def _last_turn(connection: sqlite3.Connection, session_id: str) -> int:
+    (last,) = connection.execute(
+        "SELECT coalesce(max(turn_number), 0) FROM conversation_turns WHERE session_id = ?", (session_id,)
+    ).fetchone()
+    return int(last)
+
+
+def _half_reference(connection: sqlite3.Connection, session_id: str) -> str | None:
+    """What a session of which something is gone already was known by; None for a whole one."""
+    with suppress(sqlite3.Error):
+        row = connection.execute(
+            f"SELECT reference FROM cowork_sessions WHERE id = ? AND {HALF_PURGED}",  # noqa: S608
+            (session_id,),
+        ).fetchone()
+        return None if row is None else known_reference(row[0])
+    return None
+
+
+def _cut_off(error: Exception, archive: Path, half: str | None) -> ArchiveError:
+    """Why it went no further, in words. `half` is what the session was known by, where something of it is gone."""
+    again = f"`loom purge {half}` goes on."
+    if isinstance(error, LeaseHeld):
+        remedy = "Leave it there, then purge." if half is None else f"When that one is done with it, {again}"
+        return LeaseHeld(error.what, remedy, pid=error.pid, host=error.host, since=error.since)
+    if isinstance(error, LeaseLost):
+        return WriteFailed(
+            "Another loom took the session over: nothing of it was purged.", "Leave it there, then purge."
+        )
+    reason = error if isinstance(error, sqlite3.Error) else sqlite3.OperationalError(str(error))
+    went = "nothing of it was purged" if half is None else "its purge was cut off, and nobody sees what is left of it"
+    if is_damage(reason):
+        there = "purge the session there, and" if half is None else "which has nothing of the session, and"
+        return WriteFailed(
+            f"The archive {archive} is damaged where the session is kept ({reason}): {went}.",
+            f"`loom recover {archive}` writes what can be saved into a new archive: put that in this one's place,"
+            f" {there} delete the damaged file with its -wal: they hold the text until then.",
+        )
+    why = unwritable(reason, archive)
+    return why if half is None else WriteFailed(f"Session {half}: {went} ({reason}).", f"{why.remedy} {again}")
+
+
+def _forget_beside(session_id: str, home: Path) -> Iterator[Left]:
+    """Take away what loom keeps of the session beside the archive; gives what could not be."""
     for folder, forget in (
         (home / "spool", Spool(home / "spool").forget),
         (home / "unsent", Unsent(home / "unsent").forget),
@@ -115,8 +212,13 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
             forget(session_id)
         except OSError as error:
             # The backups are still to be reached.
-            left.append(Left(folder, f"not every file of the session could be removed here ({error})"))
+            yield Left(folder, f"not every file of the session could be removed here ({error})")
+
+
+def _erase_in_backups(archive: Path, session_id: str, progress: Progress) -> tuple[list[Path], list[Left]]:
+    """The backups that had the session, and those that could not be reached."""
     reached: list[Path] = []
+    left: list[Left] = []
     known = known_backups(archive)
     for place, backup in enumerate(known, 1):
         progress("erasing in backups", place, len(known))
@@ -125,44 +227,17 @@ def purge(archive: Path, session_id: str, home: Path, progress: Progress = lambd
                 reached.append(backup)
         except (ArchiveError, sqlite3.Error, OSError) as error:
             left.append(Left(backup, f"this backup could not be reached ({error})"))
-    progress("searching every file", 0, 0)
-    copies = remove_old_copies(archive.parent)
-    files = sorted({file for file in [*_files(home), *known, *copies, *_edited()] if file.is_file()})
-    own = [sample for sample in samples if sample not in shared]
-    files = _without_asides(archive, files, own, session_id)
-    wanted = thinned(own, _size(files))
-    traces, unread = look(files, wanted)
-    memory = home / "memory"
-    left += _left_in_memory(memory, notes)
-    named = {entry.path for entry in left}
-    in_use = hindrance is not None and hindrance.path != archive
-    left += [Left(trace.path, _COPY) for trace in traces if trace.path in copies]
-    named.update(copies)
-    left += [Left(trace.path, _why(trace, archive, memory, in_use)) for trace in traces if trace.path not in named]
-    left += [Left(file, "this file could not be read") for file in unread if os.path.lexists(file)]
-    if shared:
-        left.append(Left(archive, f"{len(shared)} pieces of the text stand in other sessions (a fork, a quotation)"))
-    return Purged(
-        turns=erased.turns,
-        damaged=erased.damaged,
-        indexed_anew=erased.indexed_anew,
-        backups=tuple(reached),
-        files=len(files),
-        samples=len(wanted),
-        left=tuple(left),
-    )
+    return reached, left
 
 
-def _unpurged(error: sqlite3.Error | OSError, archive: Path) -> ArchiveError:
-    """Why nothing was taken, in words."""
-    reason = error if isinstance(error, sqlite3.Error) else sqlite3.OperationalError(str(error))
-    if not is_damage(reason):
-        return unwritable(reason, archive)
-    return WriteFailed(
-        f"The archive {archive} is damaged where the session is kept ({reason}): nothing of it was purged.",
-        f"`loom recover {archive}` writes what can be saved into a new archive: put that in this one's place, purge the"
-        f" session there, and delete the damaged file with its -wal: they hold the text until then.",
-    )
+def _end(connection: sqlite3.Connection, archive: Path, session_id: str, *, empty: bool) -> Iterator[Left]:
+    """Delete the session's row, by which the purge would go on; gives what could not be done."""
+    try:
+        take_row(connection, session_id)
+        if empty:
+            _empty_log(connection)
+    except (ArchiveError, sqlite3.Error, OSError) as error:
+        yield Left(archive, f"the session's row, without any text, may still be there ({error}): purge it again")
 
 
 def _texts(connection: sqlite3.Connection, session_id: str) -> Iterator[bytes]:
@@ -198,51 +273,38 @@ def _noted(text: str) -> Iterator[str]:
         yield text
 
 
-def _left_in_memory(memory: Path, notes: list[str]) -> Iterator[Left]:
-    """The files of the memory in which the session's notes still stand; the folder, where that cannot be known: they
-    may be too short to be looked for, or too many."""
-    files = sorted(_files(memory))
-    if not notes or not files:
-        return
-    # By line as well: what stands around a line may have been changed since.
-    samples = samples_of(text.encode("utf-8", "replace") for note in notes for text in (note, *note.splitlines()))
-    wanted = thinned(samples, _size(files))
-    traces, _ = look(files, wanted)
-    for trace in traces:
-        yield Left(trace.path, _NOTED_BEFORE if trace.path.parent.name == "history" else _NOTED)
-    if not traces or len(wanted) < len(samples):
-        yield Left(memory, "notes that the session wrote may stand here, where no search finds them: see /memory")
-
-
-_COPY = "a copy that another loom reads: it goes when that loom ends"
-_NOTED = "notes that the session wrote stand here: take them out with /memory"
-_NOTED_BEFORE = "the memory's history has notes that the session wrote: delete the file if they should go too"
-
-
 def _clean(
-    connection: sqlite3.Connection, archive: Path, samples: list[bytes], progress: Progress, *, anew: bool
+    connection: sqlite3.Connection, archive: Path, samples: list[bytes], progress: Progress, *, blindly: bool
 ) -> tuple[Left | None, set[bytes]]:
     """Get the deleted text out of the log and the file: what stood in the way of that, and the samples that other
-    sessions have too. With `anew` the file is written anew whether the samples find something or not."""
+    sessions have too.
+
+    Where SQLite moves cells from page to page, it leaves some bytes of them between the cells of the old one. Where the
+    samples find any, the file is written anew; with `blindly`, or if that is soon done, also where they do not: a piece
+    of a word is too short for a sample.
+    """
     try:
         emptied = _empty_log(connection)
         found = _stands_in(archive, samples)
         shared = set(_shared(connection, found))
-        if anew or any(sample not in shared for sample in found):
-            # What pages kept between their cells from earlier days goes when the file is written anew: into a log in
-            # use, if need be, which is moved by whoever is the last to end.
+        if blindly or _held(connection) <= _SOON_WRITTEN or any(sample not in shared for sample in found):
+            # Into a log in use, if need be, which is moved by whoever is the last to end.
             progress("writing the archive anew", 0, 0)
             with in_turn(connection, WRITING_PATIENCE):
                 connection.execute("VACUUM")
             emptied = _empty_log(connection)
     except (ArchiveError, sqlite3.Error, OSError) as error:
         # The session is gone already; what is still in the files is found, and said, by the caller.
-        return Left(archive, f"the file could not be written anew, and may keep pieces of the text ({error})"), set()
-    in_use = Left(archive.with_name(f"{archive.name}-wal"), f"another loom uses the log: {_WITH_THE_LOG}")
+        why = f"the file could not be written anew, and may keep pieces of the text ({error}): purge again"
+        return Left(archive, why), set()
+    in_use = Left(archive.with_name(f"{archive.name}-wal"), f"another loom uses the log: {WITH_THE_LOG}")
     return None if emptied else in_use, shared
 
 
-_WITH_THE_LOG = "what it keeps goes when every loom has ended"
+def _held(connection: sqlite3.Connection) -> int:
+    """Bytes that the archive's pages hold, without those that are free."""
+    pages, free, size = (pragma(connection, name) for name in ("page_count", "freelist_count", "page_size"))
+    return int((pages - free) * size)
 
 
 def _empty_log(connection: sqlite3.Connection) -> bool:
@@ -274,53 +336,3 @@ def _shared(connection: sqlite3.Connection, samples: list[bytes]) -> Iterator[by
         ).fetchone()
         if found is not None:
             yield sample
-
-
-def _without_asides(archive: Path, files: list[Path], samples: list[bytes], session_id: str) -> list[Path]:
-    """The files, without the logs that were set aside and held something of the session: those are removed. Texts that
-    are too short to be looked for are known there by the session that stands in each row."""
-    asides = [file for file in files if file.parent == archive.parent and file.match(f"{archive.name}-wal{ASIDE}*")]
-    wanted = thinned(samples, _size(asides))
-    traces, _ = look(asides, [*wanted, session_id.encode()[:SAMPLE]])
-    for trace in traces:
-        # What cannot be removed is found, and said, by the caller.
-        with suppress(OSError):
-            trace.path.unlink()
-    return [file for file in files if file not in asides or file.is_file()]
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """Those that there are: a loom that ends meanwhile takes some of its own along, and folders of copies."""
-    for place, _, names in os.walk(folder):
-        found = (Path(place, name) for name in names)
-        yield from (path for path in found if path.is_file() and not path.is_symlink())
-
-
-def _size(files: Iterable[Path]) -> int:
-    """Bytes of those that there are."""
-    size = 0
-    for file in files:
-        with suppress(OSError):
-            size += file.stat().st_size
-    return size
-
-
-def _edited() -> Iterator[Path]:
-    """The texts that were kept when an editor, or loom beside it, came to a bad end."""
-    folder = temporary_folder()
-    for file in () if folder is None else folder.glob("loom-*/*"):
-        with suppress(OSError):
-            status = file.lstat()
-            if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
-                yield file
-
-
-def _why(trace: Trace, archive: Path, memory: Path, in_use: bool) -> str:
-    if trace.path.is_relative_to(memory):
-        return "text of the session stands here, in the notes or their history: see /memory"
-    if trace.path.parent == archive.parent / "exports":
-        return "an exported session has the text: delete the file if it should go too"
-    pieces = f"{plural(len(trace.samples), 'piece')} of the text {'is' if len(trace.samples) == 1 else 'are'}"
-    if trace.path in (archive, archive.with_name(f"{archive.name}-wal")):
-        return f"{pieces} still in the file{f': {_WITH_THE_LOG}' if in_use else ''}"
-    return f"{pieces} in the file: delete it if it should go too"

@@ -25,7 +25,7 @@ from loom.archive.records import (
     SessionDetail,
     Turn,
 )
-from loom.archive.resolve import resolve
+from loom.archive.resolve import find_half_purged, resolve
 from loom.archive.workspaces import Workspace, identify
 
 if TYPE_CHECKING:
@@ -88,6 +88,11 @@ class ArchiveReader:
         either. Raises UnknownReference or AmbiguousReference, which names the choices."""
         place = None if workspace is None else await self._identify(workspace)
         return await self._access.read(lambda c: resolve(c, reference, place))
+
+    async def find_half_purged(self, reference: str) -> Session | None:
+        """The session of this reference or id that is being purged, or whose purge was cut off: nothing else finds it.
+        None if there is none."""
+        return await self._access.read(lambda c: find_half_purged(c, reference))
 
     async def is_of_workspace(self, session: Session, workspace: Path | str) -> bool:
         """Whether the list of the workspace's sessions has this one."""

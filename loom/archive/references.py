@@ -8,9 +8,13 @@ import string
 from collections.abc import Sequence
 
 _UNFINISHED = "FORK "
-FINISHED = f"reference NOT GLOB '{_UNFINISHED}*'"
+_HALF_PURGED = "PURGE "
 UNFINISHED = f"reference GLOB '{_UNFINISHED}*'"
 """What holds in SQL for a session that is a fork still being made, or one whose making was cut off."""
+HALF_PURGED = f"reference GLOB '{_HALF_PURGED}*'"
+"""For one that is being purged, or whose purge was cut off."""
+WHOLE = f"reference NOT GLOB '{_UNFINISHED}*' AND reference NOT GLOB '{_HALF_PURGED}*'"
+"""For every other: nobody is to see a half."""
 
 _ALPHABET = string.digits + string.ascii_lowercase
 _SHORTEST = 4
@@ -23,9 +27,17 @@ def free_reference(connection: sqlite3.Connection) -> str:
     while True:
         for _ in range(8):
             reference = _random(length)
-            if not connection.execute("SELECT 1 FROM cowork_sessions WHERE reference = ?", (reference,)).fetchone():
+            if not is_taken(connection, reference):
                 return reference
         length += 1
+
+
+def is_taken(connection: sqlite3.Connection, reference: str) -> bool:
+    """Whether a session has it; also one that is half purged, which it still means to whoever purges on."""
+    found = connection.execute(
+        "SELECT 1 FROM cowork_sessions WHERE reference IN (?, ?)", (reference, half_purged_reference(reference))
+    )
+    return found.fetchone() is not None
 
 
 def unfinished_reference(session_id: str) -> str:
@@ -36,6 +48,21 @@ def unfinished_reference(session_id: str) -> str:
 def is_unfinished(reference: str) -> bool:
     """Whether a reference is that of a fork which is not whole."""
     return reference.startswith(_UNFINISHED)
+
+
+def half_purged_reference(reference: str) -> str:
+    """What a session with this reference has in its place as soon as the first of it is purged."""
+    return _HALF_PURGED + reference
+
+
+def is_half_purged(reference: str) -> bool:
+    """Whether a reference is that of a session of which something is purged."""
+    return reference.startswith(_HALF_PURGED)
+
+
+def known_reference(reference: str) -> str:
+    """The one that a person knows a session by, half purged or not."""
+    return reference.removeprefix(_HALF_PURGED)
 
 
 def _random(length: int) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 
 from loom.archive.errors import AmbiguousReference, UnknownReference
 from loom.archive.records import Session
+from loom.archive.references import HALF_PURGED, WHOLE, half_purged_reference, known_reference
 from loom.archive.rows import SESSION_COLUMNS, session_from_row
 from loom.archive.sessions import list_sessions
 from loom.archive.workspaces import Workspace
@@ -29,7 +31,7 @@ def resolve(connection: sqlite3.Connection, wanted: str, workspace: Workspace | 
         place = int(name) if len(name) < 9 else 2**31
         if listed := list_sessions(connection, workspace, limit=1, offset=place):
             return listed[0]
-    if exact := _select(connection, "reference = ? OR id = ?", name, name):
+    if exact := _select(connection, f"(reference = ? OR id = ?) AND {WHOLE}", name, name):
         return exact[0]
     found = _starting_with(connection, name)
     if workspace is not None and len(found) > 1:
@@ -45,6 +47,15 @@ def resolve(connection: sqlite3.Connection, wanted: str, workspace: Workspace | 
     raise AmbiguousReference(
         f"`{show_line(wanted, 60)}` can mean {len(found)} sessions: {words}{more}.", "Type more of it.", choices
     )
+
+
+def find_half_purged(connection: sqlite3.Connection, wanted: str) -> Session | None:
+    """The session that had this reference, or has this id, and whose purge is under way or was cut off, under the
+    reference that it had; None if there is no such session."""
+    name = storable(wanted).strip().lower()
+    known = half_purged_reference(name)
+    found = _select(connection, f"(reference = ? OR id = ?) AND {HALF_PURGED}", known, name)
+    return replace(found[0], reference=known_reference(found[0].reference)) if found else None
 
 
 def _starting_with(connection: sqlite3.Connection, name: str) -> list[Session]:

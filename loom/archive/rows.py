@@ -37,6 +37,13 @@ SESSION_COLUMNS = (
     "parent_id, fork_turn, lease_epoch, is_active"
 )
 
+TURN_BYTES = " + ".join(
+    # As bytes: SQLite counts the characters of a text up to its first NUL only.
+    f"coalesce(length(CAST({column} AS BLOB)), 0)"
+    for column in ("content", "tool_calls", "part_json", "message_meta")
+)
+"""SQL: what the texts of a turn take."""
+
 MANIFEST_COLUMNS = (
     "session_id, request, exchange, created_at, model_name, window_tokens, segments, turns, texts, "
     "estimated_tokens, reported_tokens, cache_read_tokens, recipe"

@@ -10,7 +10,7 @@ from typing import Any
 from loom.archive import clock
 from loom.archive.errors import LeaseLost, UnknownSession
 from loom.archive.records import NewSession, Session, SessionDetail
-from loom.archive.references import FINISHED, free_reference
+from loom.archive.references import WHOLE, free_reference, is_taken
 from loom.archive.rows import SESSION_COLUMNS, detail_from_row, session_from_row
 from loom.archive.transactions import transaction
 from loom.archive.workspaces import Workspace
@@ -81,14 +81,13 @@ def adopt_session(connection: sqlite3.Connection, session: NewSession) -> bool:
     with transaction(connection):
         if connection.execute("SELECT 1 FROM cowork_sessions WHERE id = ?", (session.id,)).fetchone() is not None:
             return False
-        taken = connection.execute("SELECT 1 FROM cowork_sessions WHERE reference = ?", (session.reference,)).fetchone()
         connection.execute(
             "INSERT INTO cowork_sessions (id, reference, title, workspace_path, workspace_commit, model_name,"
             " started_at, last_active_at, parent_id, fork_turn)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT id FROM cowork_sessions WHERE id = ?), ?)",
             (
                 session.id,
-                session.reference if taken is None else free_reference(connection),
+                free_reference(connection) if is_taken(connection, session.reference) else session.reference,
                 _title(session.title),
                 storable(session.workspace_path),
                 session.workspace_commit,
@@ -107,10 +106,10 @@ def adopt_session(connection: sqlite3.Connection, session: NewSession) -> bool:
 
 
 def get_session(connection: sqlite3.Connection, session_id: str) -> SessionDetail | None:
-    """The session with its large columns, hidden or not; None if there is none."""
+    """The session with its large columns, hidden or not; None if there is none, or a half of one."""
     row = connection.execute(
         f"SELECT {SESSION_COLUMNS}, system_prompt, session_state FROM cowork_sessions"  # noqa: S608
-        " JOIN session_texts ON session_id = id WHERE id = ?",
+        f" JOIN session_texts ON session_id = id WHERE id = ? AND {WHOLE}",
         (session_id,),
     ).fetchone()
     return None if row is None else detail_from_row(row)
@@ -144,7 +143,7 @@ def _newest(
     connection: sqlite3.Connection, condition: str, values: tuple[str, ...], limit: int, include_inactive: bool
 ) -> list[Session]:
     # Not `= 1`: SQLite would take is_active for constant, and then not see that the index gives the order.
-    shown = f" AND {FINISHED}" if include_inactive else " AND is_active > 0"
+    shown = f" AND {WHOLE}" if include_inactive else " AND is_active > 0"
     rows = connection.execute(
         f"SELECT {SESSION_COLUMNS} FROM cowork_sessions WHERE {condition}{shown}"  # noqa: S608
         " ORDER BY listed_at DESC, is_active DESC, rowid DESC LIMIT ?",
@@ -160,7 +159,13 @@ def rename_session(connection: sqlite3.Connection, session_id: str, title: str) 
 
 def show_session(connection: sqlite3.Connection, session_id: str, shown: bool) -> None:
     """Hide the session from the list, or show it again. No turn is touched. Raises UnknownSession."""
-    _update(connection, session_id, "UPDATE cowork_sessions SET is_active = ? WHERE id = ?", int(shown), session_id)
+    _update(
+        connection,
+        session_id,
+        f"UPDATE cowork_sessions SET is_active = ? WHERE id = ? AND {WHOLE}",  # noqa: S608
+        int(shown),
+        session_id,
+    )
 
 
 def update_model(connection: sqlite3.Connection, session_id: str, model: str, epoch: int | None) -> None:
@@ -198,8 +203,9 @@ def _update(connection: sqlite3.Connection, session_id: str, statement: str, *va
 
 
 def require(connection: sqlite3.Connection, session_id: str) -> None:
-    """Raises UnknownSession unless there is such a session."""
-    if connection.execute("SELECT 1 FROM cowork_sessions WHERE id = ?", (session_id,)).fetchone() is None:
+    """Raises UnknownSession unless there is such a session, whole."""
+    found = connection.execute(f"SELECT 1 FROM cowork_sessions WHERE id = ? AND {WHOLE}", (session_id,))  # noqa: S608
+    if found.fetchone() is None:
         raise UnknownSession(f"There is no session {session_id} in the archive.")
 
 

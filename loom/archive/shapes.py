@@ -10,7 +10,7 @@ from loom.archive.cells import Row, Value
 from loom.archive.chains import holds
 from loom.archive.digests import GENESIS
 from loom.archive.records import TurnKind, TurnStatus
-from loom.archive.references import is_unfinished
+from loom.archive.references import is_half_purged, is_unfinished, known_reference
 
 _ROLES = frozenset(("user", "assistant", "tool", "system"))
 _KINDS = frozenset(kind.value for kind in TurnKind)
@@ -38,6 +38,8 @@ class Salvage:
     texts: dict[str, tuple[str, str]] = field(default_factory=dict)
     drafts: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     manifests: dict[tuple[str, int], tuple[Any, ...]] = field(default_factory=dict)
+    purged: set[str] = field(default_factory=set)
+    """The sessions of which something was purged when the file was left as it is."""
 
     @property
     def turn_count(self) -> int:
@@ -81,8 +83,11 @@ class Salvage:
         return True
 
     def leave_out_halves(self) -> None:
-        """Forget the forks that were still being made, where all that they had is in the session that they are copies
-        of."""
+        """Forget the sessions that were being purged, and the forks that were still being made, where all that they had
+        is in the session that they are copies of."""
+        for session in self.purged:
+            self.sessions.pop(session, None)
+            self.turns.pop(session, None)
         for session, record in list(self.sessions.items()):
             source = self.turns.get(record[17], {})
             copied = self.turns.get(session, {})
@@ -103,7 +108,7 @@ class Salvage:
         moments = columns[8:10]
         good = (
             _ID.fullmatch(session)
-            and (_REFERENCE.fullmatch(reference) or is_unfinished(reference))
+            and (_REFERENCE.fullmatch(known_reference(reference)) or is_unfinished(reference))
             and columns[4].startswith("[")
             and all(_MOMENT.fullmatch(moment) for moment in moments)
             and columns[20] in (0, 1)
@@ -111,6 +116,8 @@ class Salvage:
         )
         if not good:
             return False
+        if is_half_purged(reference):
+            self.purged.add(session)
         known = self.sessions.get(session)
         if known is None or _age(columns) > _age(known):
             self.sessions[session] = columns[:21]

@@ -17,9 +17,10 @@ from typing import Any
 from loom.archive import clock, drafts, manifests, reading, sessions
 from loom.archive.appends import Appended, Appender
 from loom.archive.database import require_file
-from loom.archive.errors import NewerArchive, UnknownSession, UnwritableArchive
+from loom.archive.errors import NewerArchive, UnwritableArchive
 from loom.archive.forks import Forks
 from loom.archive.hops import unbroken
+from loom.archive.leftovers import Leftovers
 from loom.archive.migrations import is_current, prepare
 from loom.archive.mounts import require_local
 from loom.archive.privatefolders import remove_old_copies
@@ -66,6 +67,7 @@ class ConversationStore(ArchiveReader):
         super().__init__()
         self._appender = Appender()
         self._forks = self._make_forks()
+        self._leftovers = Leftovers(self._access, self._leases)
         self._closing = asyncio.Lock()
         self._copy: PrivateCopy | None = None
 
@@ -93,8 +95,9 @@ class ConversationStore(ArchiveReader):
             self._place(path if self._copy is None else self._copy.path)
             await self._access.open(readonly=readonly)
             self._forks = self._make_forks()
+            self._leftovers = Leftovers(self._access, self._leases)
             if not readonly:
-                self._forks.take_away_left()
+                self._leftovers.tidy()
         except BaseException:
             await self._remove_copy()
             raise
@@ -110,6 +113,7 @@ class ConversationStore(ArchiveReader):
         async with self._closing:
             try:
                 await self._forks.end()
+                await self._leftovers.end()
                 # What is still being stored wakes the finder when it is done.
                 await self._access.finish()
                 try:
@@ -210,6 +214,7 @@ class ConversationStore(ArchiveReader):
 
         def look(connection: sqlite3.Connection) -> tuple[bool, list[Turn]]:
             # In one hop: nearly always there is no draft.
+            sessions.require(connection, session_id)
             is_left = not self.readonly and drafts.get_draft(connection, session_id) is not None
             return is_left, reading.turns_before(connection, session_id, None, limit)
 
@@ -217,8 +222,6 @@ class ConversationStore(ArchiveReader):
         if is_left:
             await self.recover_draft(session_id)
             turns = await self.get_turns_before(session_id, None, limit)
-        if not turns and await self.get_session(session_id) is None:
-            raise UnknownSession(f"There is no session {session_id} in the archive.")
         return turns
 
     # Turns
@@ -320,7 +323,13 @@ class ConversationStore(ArchiveReader):
         Raises LeaseHeld (who, where, since when) if another store is, unless asked to take over: then whatever that
         one still appends is refused there with LeaseLost. Raises UnknownSession or WriteFailed.
         """
-        return await self._access.write(lambda c: self._leases.acquire(c, session_id, take_over=take_over))
+
+        def acquire(connection: sqlite3.Connection) -> Lease:
+            # Nobody takes a session over from whoever purges it.
+            sessions.require(connection, session_id)
+            return self._leases.acquire(connection, session_id, take_over=take_over)
+
+        return await self._access.write(acquire)
 
     async def is_lease_lost(self, session_id: str) -> bool:
         """Whether this store was the session's one writer and another one has taken it over since."""

@@ -14,7 +14,7 @@ from loom.archive.cells import rows_of
 from loom.archive.errors import WriteFailed
 from loom.archive.pages import Pages
 from loom.archive.records import NewSession, NewTurn
-from loom.archive.references import is_unfinished
+from loom.archive.references import is_half_purged, is_unfinished
 from loom.archive.rows import turn_from_row
 from loom.archive.shapes import Salvage
 
@@ -60,8 +60,10 @@ def stranded_in(log: BinaryIO, moved: int) -> tuple[StrandedSession, ...]:
     for number in pages.behind(moved):
         for row in rows_of(pages, pages.read(number), number):
             found.take(row)
-    # All of a fork that was still being made is in the session that it is a copy of.
-    halves = {session for session, record in found.sessions.items() if is_unfinished(record[1])}
+    # All of a fork that was still being made is in the session that it is a copy of; what is purged must not come back.
+    halves = {
+        session for session, record in found.sessions.items() if is_unfinished(record[1]) or is_half_purged(record[1])
+    }
     sessions = [_session(found, session) for session in found.turns.keys() - halves]
     return tuple(sorted(sessions, key=lambda session: session.turns[0].created_at or ""))
 

@@ -262,7 +262,8 @@ def _add_purge(commands: _Commands[argparse.ArgumentParser]) -> None:
         "purge",
         help="destroy a session",
         description="Take a session out of the archive, its index, log and backups, and search every file of loom's "
-        "home for what is left. Exit code 1 when something is, or may be.",
+        "home for what is left. Exit code 1 when something is, or may be. A purge that was cut off goes on when it is "
+        "called again.",
     )
     _session(parser)
     _workspace(parser)

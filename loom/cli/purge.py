@@ -18,24 +18,35 @@ from loom.turn_numbers import named_turns
 
 
 def run(parsed: argparse.Namespace) -> int:
-    """Ask, purge, and say what could not be reached; 1 when something is or may be left, or the answer was no."""
+    """Ask, purge, and say what could not be reached; 1 when something is or may be left, or the answer was no. A purge
+    that was cut off goes on without a question."""
     locations = find_locations()
     if not locations.archive.exists():
         raise LoomError("The archive is empty: there is nothing to purge.")
-    session = asyncio.run(_find(locations, parsed))
-    if not parsed.yes and not _agreed(session):
+    session, begun = asyncio.run(_find(locations, parsed))
+    if begun:
+        say(f"The purge of {session.reference} was cut off. It goes on.")
+    elif not parsed.yes and not _agreed(session):
         say("Nothing was purged.")
         return 1
-    with shown_progress() as progress:
-        purged = purge(locations.archive, session.id, locations.home, progress)
+    try:
+        with shown_progress() as progress:
+            purged = purge(locations.archive, session.id, locations.home, progress)
+    except KeyboardInterrupt:
+        say(f"The purge of {session.reference} was cut off. `loom purge {session.reference}` goes on.")
+        raise
     write_line(_told(session, purged))
-    return 1 if purged.left or purged.damaged else 0
+    return 1 if purged.left or purged.damaged or purged.went_before is not None else 0
 
 
-async def _find(locations: Locations, parsed: argparse.Namespace) -> Session:
+async def _find(locations: Locations, parsed: argparse.Namespace) -> tuple[Session, bool]:
+    """The session that is meant, and whether its purge has begun already."""
     store = await ConversationStore.open(locations.archive)
     try:
-        return await store.resolve_reference(parsed.session, str(find_workspace(parsed.workspace)))
+        half = await store.find_half_purged(parsed.session)
+        if half is not None:
+            return half, True
+        return await store.resolve_reference(parsed.session, str(find_workspace(parsed.workspace))), False
     finally:
         await store.close()
 
@@ -61,6 +72,13 @@ def _told(session: Session, purged: Purged) -> str:
         lines.append(
             f"damaged: {named_turns(purged.damaged)} held something else than what was stored. They are gone too, but"
             " no file was searched for what they had said before: look for it where you may have copied it."
+        )
+    if purged.went_before is not None:
+        gone = f"The turns behind T{purged.went_before}" if purged.went_before else "All of its turns"
+        lines.append(
+            f"cut off: {gone} had gone before. The archive, its log and the backups hold nothing of them unless it is"
+            " said below; no other file was searched for what they had said: look into exports, into /memory, and where"
+            " you may have copied it."
         )
     if purged.indexed_anew:
         lines.append("The full-text index is made anew while loom runs; `loom check --reindex` makes it now.")

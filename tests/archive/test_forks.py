@@ -21,6 +21,7 @@ from loom.archive.guard import ours
 from loom.archive.leases import Leases
 from loom.archive.purge import purge
 from loom.archive.records import Lease
+from loom.archive.removal import Share, take_away, take_row, unfinished
 from loom.archive.salvage import recover
 from loom.archive.search.index import is_sound
 from tests.archive.test_appends import check_chain
@@ -75,7 +76,7 @@ def _halves(path: Path) -> list[tuple[str, int]]:
     """The forks that are not whole, and how many turns they have."""
     with closing(connect(path, readonly=True)) as connection:
         counts = dict(connection.execute("SELECT id, turn_count FROM cowork_sessions").fetchall())
-        return [(half, counts[half]) for half in forks.unfinished(connection)]
+        return [(half, counts[half]) for half in unfinished(connection)]
 
 
 @contextmanager
@@ -176,8 +177,8 @@ async def test_a_store_takes_nothing_away_that_it_has_just_begun(
     monkeypatch.setattr(Leases, "acquire", held_up)
     fork = asyncio.ensure_future(store.fork_session(long))
     await asyncio.to_thread(began.wait)
-    store._forks.take_away_left()
-    assert store._forks.tidying is not None
+    store._leftovers.tidy()
+    assert store._leftovers.tidying is not None
     while not store._access._writer._tx.qsize():  # type: ignore[union-attr]
         await store.get_turn_count(long)
     looked.set()
@@ -217,9 +218,8 @@ async def test_a_fork_that_was_cut_off_is_never_seen_and_goes_at_the_next_start(
 
 
 async def test_what_was_indexed_of_a_half_leaves_the_index_in_order(
-    store: ConversationStore, long: str, archive_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: ConversationStore, long: str, archive_path: Path
 ) -> None:
-    monkeypatch.setattr(forks, "TAKEN_AT_ONCE", 37)
     with _cut_off(store, long, 150):
         pass
     with closing(connect(archive_path)) as connection:
@@ -230,11 +230,16 @@ async def test_what_was_indexed_of_a_half_leaves_the_index_in_order(
         ((half, count),) = _halves(archive_path)
         key = connection.execute("SELECT turns FROM search_sessions WHERE session_id = ?", (half,)).fetchone()
         assert key == (count,)
-        kept: int | None = count
-        while kept is not None:
-            after = max(0, kept - 37)
-            kept = forks._take_some(connection, half, after, forks._apart(connection, half, after))
+        parts = []
+
+        def look(turns: int) -> None:
+            parts.append(turns)
             assert is_sound(connection)
+
+        take_away(connection, half, Share(turns=37, bytes=1_000_000), look)
+        assert parts == [37] * (count // 37) + [count % 37]
+        take_row(connection, half)
+        assert is_sound(connection)
         assert connection.execute("SELECT count(*) FROM search_sessions").fetchone() == (1,)
     assert len((await store.search("walnut7 harbour")).hits) > 0
 

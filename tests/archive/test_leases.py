@@ -84,8 +84,8 @@ async def test_the_lock_files_of_killed_processes_go_at_the_next_start(store: Co
             f"{session}.lease",
         }
         other = await ConversationStore.open(store.path)
-        assert other._forks.tidying is not None
-        await other._forks.tidying
+        assert other._leftovers.tidying is not None
+        await other._leftovers.tidying
         assert {path.name for path in folder.iterdir()} == {"lock", f"{session}.lease"}
         with pytest.raises(LeaseHeld):
             await other.acquire_lease(session)

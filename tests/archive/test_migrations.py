@@ -16,6 +16,7 @@ from loom.archive.check import check
 from loom.archive.database import APPLICATION_ID, connect, pragma
 from loom.archive.migrations import MIGRATIONS, prepare, statements
 from loom.archive.purge import erase
+from loom.archive.removal import take_row
 from tests.support.older import Said, make_older
 
 
@@ -119,6 +120,7 @@ async def test_every_older_version_is_brought_up_to_date(archive_path: Path, ver
     make_older(archive_path, version, {"kept": _talk("kept"), "gone": _talk("gone")})
     with closing(connect(archive_path)) as connection:
         erase(connection, "gone")
+        take_row(connection, "gone")
     store = await ConversationStore.open(archive_path)
     assert [turn.content for turn in await store.get_turns("kept")] == [f"kept {n}" for n in range(1, 7)]
     assert [(e.exchange, e.first_turn, e.last_turn, e.tokens) for e in await store.get_exchange_sizes("kept")] == [

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from loom.archive import ConversationStore, Draft, LeaseHeld, NewTurn, UnknownSession
-from loom.archive import purge as purging
+from loom.archive import ConversationStore, Draft, LeaseHeld, NewTurn, UnknownSession, remains
 from loom.archive.backups import create_backup
 from loom.archive.check import check
 from loom.archive.database import connect
 from loom.archive.erasing import erase
 from loom.archive.purge import purge
 from loom.archive.reindex import reindex
+from loom.archive.removal import take_row
 from loom.archive.search.index import is_sound
 from loom.archive.spool import Spool
 from loom.archive.unsent import Unsent
@@ -119,6 +119,7 @@ async def test_others_write_while_the_session_is_taken_apart(archive_path: Path)
         erase(connection, doomed)
         connection.set_trace_callback(None)
         assert let_in
+        take_row(connection, doomed)
         assert is_sound(connection)
         assert connection.execute("SELECT session_id FROM search_sessions").fetchall() == [(kept,)]
 
@@ -334,7 +335,7 @@ async def test_files_that_go_while_they_are_searched_are_no_fault(
     lease = archive_path.parent / "leases" / "another.lease"
     lease.parent.mkdir(mode=0o700, exist_ok=True)
     lease.touch(mode=0o600)
-    listed = purging._without_asides
+    listed = remains._without_asides
 
     def ended(archive: Path, files: list[Path], samples: list[bytes], session_id: str) -> list[Path]:
         # Another loom ends just now, and takes what it had in the folder along.
@@ -342,7 +343,7 @@ async def test_files_that_go_while_they_are_searched_are_no_fault(
         lease.unlink()
         return listed(archive, files, samples, session_id)
 
-    monkeypatch.setattr(purging, "_without_asides", ended)
+    monkeypatch.setattr(remains, "_without_asides", ended)
     purged = purge(archive_path, doomed, archive_path.parent)
     assert purged.turns == 60
     assert purged.left == ()

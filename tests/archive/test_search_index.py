@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from loom.archive.database import connect
+from loom.archive.erasing import leave_no_word
 from loom.archive.migrations import prepare
+from loom.archive.removal import Share, take_away, take_row
 from loom.archive.search import sketches
 from loom.archive.search.document import place_of
-from loom.archive.search.forgetting import forget
+from loom.archive.search.forgetting import forget_end, forget_session, last_names, take_apart
 from loom.archive.search.index import BATCH_TURNS, SORTED_AT_ONCE, index_batch, is_sound, rebuild, watermark
 from loom.archive.search.lookup import search
 from loom.archive.search.request import Request
@@ -152,13 +154,9 @@ def test_a_purge_leaves_no_word_in_any_file(connection: sqlite3.Connection, tmp_
     add(connection, "a", "the passphrase is xyzzyplugh in vault_key_a.txt", "秘密鍵 other words")
     add(connection, "b", "ordinary words in vault_key_b.txt")
     index_all(connection)
-    connection.execute("BEGIN IMMEDIATE")
-    forget(connection, "a")
-    connection.execute("INSERT INTO purging VALUES ('a')")
-    connection.execute("DELETE FROM conversation_turns WHERE session_id = 'a'")
-    connection.execute("DELETE FROM purging")
-    connection.execute("DELETE FROM cowork_sessions WHERE id = 'a'")
-    connection.execute("COMMIT")
+    take_away(connection, "a", Share(turns=1, bytes=1))
+    assert not leave_no_word(connection)
+    take_row(connection, "a")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert is_sound(connection)
     assert list(sketches.places(connection)) == [place_of(2, 1)]
@@ -183,7 +181,9 @@ def test_a_turn_of_very_many_words_is_found_by_each_and_leaves_as_a_whole(connec
     (kept,) = connection.execute("SELECT count(*) FROM search_terms WHERE search_terms MATCH 'words : 10*'").fetchone()
     assert kept == 2
     with transaction(connection):
-        forget(connection, "a")
+        known = list(take_apart(connection, "a"))
+        forget_end(connection, "a", 0, known, last_names(connection, "a", known, {}))
+        forget_session(connection, "a")
     assert is_sound(connection)
 
 

@@ -15,6 +15,7 @@ from loom.archive.database import connect
 from tests.cli.test_main import loom
 from tests.support.damage import find_bytes, overwrite
 from tests.support.pty_program import PtyProgram, environment_for
+from tests.support.purging import held_up
 from tests.support.sealed import sealed
 
 
@@ -124,6 +125,26 @@ def test_purge_names_the_turn_that_was_damaged(home: Path, tmp_path: Path) -> No
     assert "damaged: T1 held something else than what was stored" in done.stdout
     assert "nothing is left of it" in done.stdout
     assert find_bytes(home / "archive.db", b"that were stored") == -1
+
+
+async def test_a_purge_that_was_cut_off_goes_on_without_a_question(home: Path, tmp_path: Path) -> None:
+    store = await ConversationStore.open(home / "archive.db")
+    [session] = await store.list_sessions()
+    await store.close()
+    with held_up(home / "archive.db", session.id, "the end"):
+        done = loom("purge", session.reference, "-w", str(tmp_path), home=home)
+        assert done.returncode == 2
+        assert f"When that one is done with it, `loom purge {session.reference}` goes on." in done.stderr
+    done = loom("check", home=home)
+    assert done.returncode == 1
+    assert f"The purge of session {session.reference} was cut off" in done.stdout
+    assert loom("export", session.reference, "-w", str(tmp_path), home=home).returncode == 2
+    done = loom("purge", session.reference.upper(), "-w", str(tmp_path), home=home)
+    assert done.returncode == 1, done
+    assert done.stderr == f"The purge of {session.reference} was cut off. It goes on.\n"
+    assert "cut off: All of its turns had gone before." in done.stdout
+    assert loom("purge", session.reference, "-w", str(tmp_path), home=home).returncode == 2
+    assert loom("check", home=home).returncode == 0
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from loom.archive import ConversationStore, NewTurn
 from loom.archive.check import check
-from loom.archive.forks import unfinished
+from loom.archive.removal import unfinished
 
 KILLS = int(os.environ.get("LOOM_KILLS", "10"))
 SEED = int(os.environ.get("LOOM_SEED", "5"))
@@ -48,8 +48,8 @@ async def test_no_half_of_a_fork_outlives_its_process(tmp_path: Path) -> None:
         report = check(path)
         assert report.sound, (SEED, report.findings, report.unseen)
         other = await ConversationStore.open(path)
-        assert other._forks.tidying is not None
-        await other._forks.tidying
+        assert other._leftovers.tidying is not None
+        await other._leftovers.tidying
         await other.close()
         assert await store._access.read(unfinished) == []
         seen = {found.id for found in await store.list_sessions(include_inactive=True, limit=10_000)} - {source}

@@ -1,7 +1,7 @@
-"""Taking a session, or the end of one, out of the index, leaving none of its words in it.
+"""Taking a session out of the index from its end, leaving none of its words in it.
 
 The index can only be told to delete what it was given, so each turn is taken apart once more. For a session of 100,000
-turns that takes a minute: it is done before the write, for which all others wait.
+turns that takes a minute: it is done before each write, for which all others wait.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, starmap
+from itertools import starmap
 
-from loom.archive.search.document import COLUMNS, FINDABLE, TurnRow, found_by, place_of
+from loom.archive.search.document import COLUMNS, FINDABLE, TurnRow, found_by, place_of, turn_of
 from loom.archive.search.index import Columns, columns_of, watermark
 from loom.archive.search.sketches import Row, rows_of
 from loom.archive.search.words import without_lines
@@ -44,35 +44,50 @@ def take_apart(connection: sqlite3.Connection, session_id: str, after: int = 0) 
                 yield TakenApart(row.id, row.turn_number, columns_of(found_as), names)
 
 
-def forget(connection: sqlite3.Connection, session_id: str, known: Sequence[TakenApart] = ()) -> None:
-    """Takes a session out of the index; called inside the transaction of a purge, before the turns are deleted. `known`
-    are its first turns, as `take_apart` gave them: turns never change. An index that `is_outdated` is left as it is.
-    Secure deletion of the freed pages is the connection's `secure_delete`."""
+def last_names(
+    connection: sqlite3.Connection, session_id: str, known: Sequence[TakenApart], first_turns: dict[str, int]
+) -> frozenset[str]:
+    """The names in these turns, the last ones of the session, that may be in no turn before them. Where each name is
+    first is noted in `first_turns`, and looked up once. Raises sqlite3.Error."""
+    names = frozenset(name for turn in known for name in turn.names)
+    indexed = _indexed(connection, session_id)
+    if indexed is None or not known:
+        return names
+    for name in names - first_turns.keys():
+        row = connection.execute(
+            "SELECT rowid FROM search_terms WHERE search_terms MATCH ? AND rowid BETWEEN ? AND ?"
+            " ORDER BY rowid LIMIT 1",
+            (_having(name), *indexed.places_behind(0)),
+        ).fetchone()
+        if row is not None:
+            first_turns[name] = turn_of(row[0])
+    return frozenset(name for name in names if first_turns.get(name, known[0].turn_number) >= known[0].turn_number)
+
+
+def forget_names(connection: sqlite3.Connection, session_id: str, after: int, names: Iterable[str]) -> None:
+    """Takes those of the names out of the index that only turns behind number `after` of the session have, which are
+    about to go; called inside a transaction. Raises sqlite3.Error."""
+    indexed = _indexed(connection, session_id)
+    if indexed is not None:
+        for name in names:
+            _drop_unused_name(connection, name, indexed.places_behind(after))
+
+
+def forget_end(
+    connection: sqlite3.Connection, session_id: str, after: int, known: Sequence[TakenApart], names: Iterable[str]
+) -> None:
+    """Takes the turns behind number `after`, the last ones, out of the index; called inside the transaction that
+    deletes them. `known` are these turns, as `take_apart` gave them (turns never change), and `names` the `last_names`
+    of them: where `forget_names` has taken many of them out already, this takes less long.
+
+    An index that `is_outdated` is left as it is. What is freed is overwritten by the connection's `secure_delete`, and
+    the words themselves are gone when the index is merged (`merge_all`). Raises sqlite3.Error.
+    """
     indexed = _indexed(connection, session_id)
     if indexed is None:
         return
-    later = take_apart(connection, session_id, known[-1].turn_number if known else 0)
-    names = indexed.delete_terms(connection, chain(known, later))
-    for table in ("search_marks", "search_sketches"):
-        connection.execute(
-            f"DELETE FROM {table} WHERE place BETWEEN ? AND ?",  # noqa: S608
-            (place_of(indexed.key, 0), place_of(indexed.key + 1, 0) - 1),
-        )
-    connection.execute("DELETE FROM search_sessions WHERE key = ?", (indexed.key,))
-    for name in names:
-        _drop_unused_name(connection, name)
-    for table in ("search_terms", "search_name_pieces"):
-        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608
-
-
-def forget_end(connection: sqlite3.Connection, session_id: str, after: int, known: Sequence[TakenApart]) -> None:
-    """Takes the turns behind number `after` out of the index, and the session with the last of them; called inside the
-    transaction that deletes them. `known` are these turns, as `take_apart` gave them. Raises sqlite3.Error."""
-    indexed = _indexed(connection, session_id)
-    if indexed is None:
-        return
-    first, last = place_of(indexed.key, after + 1), place_of(indexed.key + 1, 0) - 1
-    names = indexed.delete_terms(connection, known)
+    first, last = indexed.places_behind(after)
+    indexed.delete_terms(connection, known)
     connection.execute(
         "UPDATE search_sessions SET turns = turns - gone, characters = characters - shorter"
         " FROM (SELECT count(*) AS gone, coalesce(sum(characters), 0) AS shorter FROM search_marks"
@@ -87,10 +102,16 @@ def forget_end(connection: sqlite3.Connection, session_id: str, after: int, know
             "UPDATE search_sketches SET numbers = ?, sketches = ? WHERE place = ?",
             (row.numbers, row.sketches, row.place),
         )
-    if not after:
-        connection.execute("DELETE FROM search_sessions WHERE key = ?", (indexed.key,))
     for name in names:
-        _drop_unused_name(connection, name)
+        # Some may have come back: turns that were indexed since.
+        _drop_unused_name(connection, name, (first, last))
+
+
+def forget_session(connection: sqlite3.Connection, session_id: str) -> None:
+    """Takes a session whose turns are gone out of the index; called inside a transaction."""
+    indexed = _indexed(connection, session_id)
+    if indexed is not None:
+        connection.execute("DELETE FROM search_sessions WHERE key = ?", (indexed.key,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +122,12 @@ class _Indexed:
     end: int
     """The last row id that the index has."""
 
-    def delete_terms(self, connection: sqlite3.Connection, turns: Iterable[TakenApart]) -> set[str]:
-        """Take what the turns are found by out of the index, as far as it has them; gives the names in them."""
-        names: set[str] = set()
+    def places_behind(self, turn_number: int) -> tuple[int, int]:
+        """The first and the last place that a turn with a greater number can have."""
+        return place_of(self.key, turn_number + 1), place_of(self.key + 1, 0) - 1
+
+    def delete_terms(self, connection: sqlite3.Connection, turns: Iterable[TakenApart]) -> None:
+        """Take what the turns are found by out of the index, as far as it has them."""
         for turn in turns:
             if turn.id <= self.end:
                 connection.execute(
@@ -111,8 +135,6 @@ class _Indexed:
                     " VALUES ('delete', ?, ?, ?, ?, ?)",
                     (place_of(self.key, turn.turn_number), *turn.columns),
                 )
-                names |= turn.names
-        return names
 
 
 def _indexed(connection: sqlite3.Connection, session_id: str) -> _Indexed | None:
@@ -131,13 +153,23 @@ def _cut_rows(connection: sqlite3.Connection, first: int, last: int) -> Iterator
             yield row.part(0, stay)
 
 
-def _drop_unused_name(connection: sqlite3.Connection, name: str) -> None:
-    used = connection.execute(
-        "SELECT 1 FROM search_terms WHERE search_terms MATCH ? LIMIT 1", ('names : "' + name.replace('"', '""') + '"',)
-    ).fetchone()
+def _drop_unused_name(connection: sqlite3.Connection, name: str, places: tuple[int, int]) -> None:
+    """If no turn at other places than these has it."""
     row = connection.execute("SELECT id FROM search_names WHERE name = ?", (name,)).fetchone()
-    if used is None and row is not None:
+    if row is None:
+        return
+    used = connection.execute(
+        "SELECT 1 FROM search_terms WHERE search_terms MATCH :having AND rowid < :first"
+        " UNION ALL SELECT 1 FROM search_terms WHERE search_terms MATCH :having AND rowid > :last LIMIT 1",
+        {"having": _having(name), "first": places[0], "last": places[1]},
+    ).fetchone()
+    if used is None:
         connection.execute(
             "INSERT INTO search_name_pieces (search_name_pieces, rowid, name) VALUES ('delete', ?, ?)", (row[0], name)
         )
         connection.execute("DELETE FROM search_names WHERE id = ?", (row[0],))
+
+
+def _having(name: str) -> str:
+    """Of turns that have the name, in FTS5's words."""
+    return 'names : "' + name.replace('"', '""') + '"'

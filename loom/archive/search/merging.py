@@ -7,8 +7,10 @@ segment: with nine of them in a million turns a look-up takes eight times as lon
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from loom.archive.search.index import watermark
 from loom.archive.transactions import transaction
 
 TABLES = ("search_terms", "search_name_pieces")
@@ -45,6 +47,20 @@ def _merge_of(connection: sqlite3.Connection, table: str) -> Merge | None:
         return None
     beside = sum(sizes) - max(sizes)
     return Merge(table, whole=beside >= max(_LEAST_PAGES, GROWN * max(sizes)))
+
+
+def merge_all(connection: sqlite3.Connection, merged: Callable[[], None] = lambda: None) -> None:
+    """Leaves nothing in the index of what was taken out of it until now: all segments become one, in short
+    transactions, between which `merged` is called. Those that others write meanwhile are merged with each other."""
+    if watermark(connection) is None:
+        return
+    for table in TABLES:
+        # The first step takes all segments together. One that did so again, when others have written since, would begin
+        # anew; the others go on with what was begun.
+        step = Merge(table, whole=True)
+        while merge_some(connection, step):
+            merged()
+            step = Merge(table, whole=False)
 
 
 def merge_some(connection: sqlite3.Connection, merge: Merge) -> bool:
