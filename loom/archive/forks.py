@@ -104,6 +104,7 @@ class Forks:
 def _begin(connection: sqlite3.Connection, leases: Leases, session_id: str, turn_number: int | None) -> _Fork:
     """In one turn, so that nobody finds the fork without its lease. Raises UnknownSession or UnknownTurn."""
     with transaction(connection):
+        require(connection, session_id)
         source = get_session(connection, session_id)
         if source is None:
             raise _gone(session_id)

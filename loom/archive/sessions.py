@@ -10,7 +10,14 @@ from typing import Any
 from loom.archive import clock
 from loom.archive.errors import LeaseLost, UnknownSession
 from loom.archive.records import NewSession, Session, SessionDetail
-from loom.archive.references import WHOLE, free_reference, is_taken
+from loom.archive.references import (
+    WHOLE,
+    free_reference,
+    is_half_purged,
+    is_taken,
+    is_unfinished,
+    known_reference,
+)
 from loom.archive.rows import SESSION_COLUMNS, detail_from_row, session_from_row
 from loom.archive.transactions import transaction
 from loom.archive.workspaces import Workspace
@@ -204,9 +211,11 @@ def _update(connection: sqlite3.Connection, session_id: str, statement: str, *va
 
 def require(connection: sqlite3.Connection, session_id: str) -> None:
     """Raises UnknownSession unless there is such a session, whole."""
-    found = connection.execute(f"SELECT 1 FROM cowork_sessions WHERE id = ? AND {WHOLE}", (session_id,))  # noqa: S608
-    if found.fetchone() is None:
+    row = connection.execute("SELECT reference FROM cowork_sessions WHERE id = ?", (session_id,)).fetchone()
+    if row is None or is_unfinished(row[0]):
         raise UnknownSession(f"There is no session {session_id} in the archive.")
+    if is_half_purged(row[0]):
+        raise UnknownSession(f"Session {known_reference(row[0])} is being purged: nobody sees it any more.")
 
 
 def _title(title: str) -> str:

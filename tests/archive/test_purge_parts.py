@@ -94,7 +94,6 @@ async def _see_that_nobody_sees_it(store: ConversationStore, doomed: str, refere
     assert await store.search_turns(doomed, SECRET) == []
     refused: list[Callable[[], object]] = [
         lambda: store.resume_session(doomed),
-        lambda: store.fork_session(doomed),
         lambda: store.fork_session(doomed, 1),
         lambda: store.restore_session(doomed),
         lambda: store.acquire_lease(doomed, take_over=True),
@@ -104,6 +103,8 @@ async def _see_that_nobody_sees_it(store: ConversationStore, doomed: str, refere
     for ask in refused:
         with pytest.raises(UnknownSession):
             await ask()  # type: ignore[misc]
+    with pytest.raises(UnknownSession, match=f"{reference} is being purged"):
+        await store.fork_session(doomed)
     found = await store.find_half_purged(reference)
     assert found is not None
     assert (found.id, found.reference, found.title, found.focus) == (doomed, reference, "", "")
