@@ -10,6 +10,7 @@ from functools import partial
 
 from loom.archive.access import Access
 from loom.archive.errors import ArchiveError
+from loom.archive.hops import detached
 from loom.archive.leases import Leases
 from loom.archive.removal import Removal, claim_half, half_purged, take_row, unfinished
 
@@ -24,7 +25,7 @@ class Leftovers:
 
     def tidy(self) -> None:
         """Begin. Returns at once."""
-        self.tidying = asyncio.ensure_future(self._tidy())
+        self.tidying = detached(self._tidy())
 
     async def end(self) -> None:
         """What is not done goes on at the next start."""
