@@ -12,7 +12,13 @@ import sqlite3
 
 from loom.archive import clock
 from loom.archive.records import Manifest, RequestLine
-from loom.archive.rows import MANIFEST_COLUMNS, REQUEST_LINE_COLUMNS, manifest_from_row, request_line_from_row
+from loom.archive.rows import (
+    MANIFEST_COLUMNS,
+    REQUEST_LINE_COLUMNS,
+    manifest_from_row,
+    object_of,
+    request_line_from_row,
+)
 from loom.archive.sessions import require
 from loom.text import storable
 
@@ -65,7 +71,11 @@ def _kept(connection: sqlite3.Connection, session_id: str, request: int) -> dict
     row = connection.execute(
         "SELECT texts FROM manifests WHERE session_id = ? AND request = ?", (session_id, request)
     ).fetchone()
-    return {} if row is None else dict(json.loads(row[0]))
+    return {} if row is None else _texts(row[0])
+
+
+def _texts(stored: str) -> dict[str, str | int]:
+    return {name: text for name, text in object_of(stored).items() if isinstance(text, str | int)}
 
 
 def _words(connection: sqlite3.Connection, session_id: str, kept: dict[str, str | int]) -> dict[str, str]:
@@ -107,7 +117,7 @@ def get_manifest(connection: sqlite3.Connection, session_id: str, request: int) 
         f"SELECT {MANIFEST_COLUMNS} FROM manifests WHERE session_id = ? AND request = ?",  # noqa: S608
         (session_id, request),
     ).fetchone()
-    return None if row is None else manifest_from_row(row, _words(connection, session_id, json.loads(row[8])))
+    return None if row is None else manifest_from_row(row, _words(connection, session_id, _texts(row[8])))
 
 
 def newest_report(connection: sqlite3.Connection, model_name: str) -> tuple[int, int] | None:

@@ -49,14 +49,17 @@ MANIFEST_COLUMNS = (
     "estimated_tokens, reported_tokens, cache_read_tokens, recipe"
 )
 
-REQUEST_LINE_COLUMNS = """
+_RECIPE, _TURNS = (f"CASE WHEN json_valid({column}) THEN {column} END" for column in ("recipe", "turns"))
+"""No digest is over a manifest: damage may have left anything there."""
+
+REQUEST_LINE_COLUMNS = f"""
 request, exchange, created_at, model_name, window_tokens,
-json_extract(recipe, '$.high') AS high_water,
-coalesce(json_extract(recipe, '$.tokens'), estimated_tokens) AS expected_tokens,
+json_extract({_RECIPE}, '$.high') AS high_water,
+coalesce(json_extract({_RECIPE}, '$.tokens'), estimated_tokens) AS expected_tokens,
 estimated_tokens, reported_tokens, cache_read_tokens,
-coalesce(json_extract(recipe, '$.last_turn'), json_extract(turns, '$[#-1][1]'), 0) AS last_turn,
-coalesce(json_extract(recipe, '$.edges.left_to'), json_extract(turns, '$[0][0]') - 1, 0) AS left_to,
-coalesce(json_extract(recipe, '$.summary'), 0) AS summary
+coalesce(json_extract({_RECIPE}, '$.last_turn'), json_extract({_TURNS}, '$[#-1][1]'), 0) AS last_turn,
+coalesce(json_extract({_RECIPE}, '$.edges.left_to'), json_extract({_TURNS}, '$[0][0]') - 1, 0) AS left_to,
+coalesce(json_extract({_RECIPE}, '$.summary'), 0) AS summary
 """
 MAX_COUNT = 2**53
 """No count of tokens reaches it; sums of what is below it fit SQLite's 64 bits and JSON's numbers."""
@@ -189,7 +192,8 @@ def _tags(stored: str) -> tuple[str, ...]:
 
 
 def manifest_from_row(row: _Row, texts: dict[str, str]) -> Manifest:
-    """A manifest of a row of MANIFEST_COLUMNS; `texts` are its words, references followed."""
+    """A manifest of a row of MANIFEST_COLUMNS; `texts` are its words, references followed. A column that damage made
+    unreadable is empty: the conversation goes on without it."""
     return Manifest(
         session_id=row[0],
         request=row[1],
@@ -197,14 +201,30 @@ def manifest_from_row(row: _Row, texts: dict[str, str]) -> Manifest:
         created_at=row[3],
         model_name=row[4],
         window_tokens=row[5],
-        segments=json.loads(row[6]),
-        turns=tuple((first, last) for first, last in json.loads(row[7])),
+        segments={name: tokens for name, tokens in object_of(row[6]).items() if type(tokens) is int},
+        turns=_ranges(row[7]),
         texts=texts,
         estimated_tokens=row[9],
         reported_tokens=row[10],
         cache_read_tokens=row[11],
-        recipe=json.loads(row[12]),
+        recipe=object_of(row[12]),
     )
+
+
+def object_of(stored: str) -> dict[str, Any]:
+    """What a column of JSON has by name; nothing if it is damaged."""
+    try:
+        said = json.loads(stored)
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _ranges(stored: str) -> tuple[tuple[int, int], ...]:
+    try:
+        return tuple((int(first), int(last)) for first, last in json.loads(stored))
+    except (ValueError, TypeError):
+        return ()
 
 
 _REQUEST_LINE = tuple(field.name for field in fields(RequestLine))

@@ -31,7 +31,7 @@ _HIGH = 10
 STANDINGS = {
     Standing.SAME: "as it was sent (its digest agrees)",
     Standing.DIFFERENT: "NOT as it was sent: the digest of what the archive gives is another one",
-    Standing.UNKNOWN: "as far as the turns tell: an older loom sent it and kept no digest",
+    Standing.UNKNOWN: "as far as the turns tell: an older loom sent it and kept no digest, or that is damaged",
 }
 
 

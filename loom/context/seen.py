@@ -17,7 +17,7 @@ class Standing(StrEnum):
     DIFFERENT = "different"
     """Its digest is another one: what is shown is not all as it was."""
     UNKNOWN = "unknown"
-    """An older loom sent it and kept no digest: what is shown is the turns that were in it, whole."""
+    """An older loom sent it and kept no digest, or that is damaged: shown are the turns that were in it, whole."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,3 +110,23 @@ async def test_how_a_model_counted_last_is_found_in_any_session(store: Conversat
     await store.add_manifest(replace(_manifest(session, 2), model_name="another", reported_tokens=7))
     await store.add_manifest(_manifest(session, 3))
     assert await store.get_newest_report("offline") == (800, 900)
+
+
+@pytest.mark.parametrize("damage", ["{'", "[1,", "\x07", "5", '[["a", 2]]', '{"tools": []}', "null"])
+@pytest.mark.parametrize("column", ["segments", "turns", "texts", "recipe"])
+async def test_a_damaged_manifest_is_what_can_be_read_of_it(
+    store: ConversationStore, session: str, column: str, damage: str
+) -> None:
+    whole = replace(_manifest(session, 1), recipe={"last_turn": 12, "high": 9, "tokens": 1584})
+    await store.add_manifest(whole)
+    with closing(connect(store.path)) as connection:
+        connection.execute(f"UPDATE manifests SET {column} = ?", (damage,))
+    found = await store.get_manifest(session, 1)
+    assert found is not None
+    assert {name for name in found if found[name] != whole[name]} == {column}
+    (line,) = await store.list_requests(session)
+    assert (line.request, line.estimated_tokens) == (1, 1600)
+    assert line.last_turn == 12
+    again = replace(_manifest(session, 2), texts={"state": "focus: é\0", "receipt": ""})
+    await store.add_manifest(again)
+    assert await store.get_manifest(session, 2) == again

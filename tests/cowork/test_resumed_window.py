@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from loom.archive.database import connect
 from loom.archive.records import TurnKind
 from loom.config import Settings
+from loom.context.seen import Standing
 from loom.cowork.events import WindowTrimmed
+from loom.cowork.past_requests import PastRequests
 from loom.cowork.workbench import Workbench
 from loom.locations import Locations
 from tests.cowork.conftest import Start, chat
@@ -58,3 +62,19 @@ async def test_what_a_smaller_window_has_no_room_for_is_named(
     assert trimmed.first_turn == 1
     receipts = [turn for turn in await talk.session.transcript() if turn.kind is TurnKind.RECEIPT]
     assert len(receipts) == 1 and "exchanges, kept in the archive" in (receipts[0].content or "")
+
+
+async def test_a_damaged_manifest_stops_no_conversation(bench: Workbench, start: Start) -> None:
+    talk = await start()
+    await talk.say("list the files")
+    session = talk.session.session_id
+    assert session is not None
+    await talk.session.close()
+    with closing(connect(bench.locations.archive)) as connection:
+        connection.execute("UPDATE manifests SET segments = '{', turns = '[', texts = '{', recipe = '{'")
+    again = await start(resume=session)
+    await again.say("list the files again")
+    requests = PastRequests(bench.store, bench.counter, session)
+    damaged, *_, newest = [await requests.seen(line.request) for line in await requests.lines()]
+    assert damaged.standing is Standing.UNKNOWN
+    assert newest.standing is Standing.SAME

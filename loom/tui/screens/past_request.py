@@ -43,7 +43,7 @@ _STANDINGS = {
 _MORE = {
     Standing.SAME: "",
     Standing.DIFFERENT: "The digest kept with it is another one: something is not as the model saw it.",
-    Standing.UNKNOWN: "An older loom sent it: whether the turns that were in it looked like this cannot be checked.",
+    Standing.UNKNOWN: "An older loom sent it, or its digest is damaged: whether it looked so cannot be checked.",
 }
 
 
