@@ -9,8 +9,11 @@ from dataclasses import asdict, replace
 from loom.archive import clock
 from loom.archive.errors import LeaseLost
 from loom.archive.records import Draft, NewTurn, TurnKind, TurnStatus
+from loom.archive.rows import storable_turn
 from loom.archive.sessions import FENCED, require
 from loom.text import storable
+
+_DAMAGED = "What was being written here when loom ended is damaged. As it stands in the archive:"
 
 
 def save_draft(connection: sqlite3.Connection, draft: Draft, epoch: int | None) -> None:
@@ -42,27 +45,42 @@ def save_draft(connection: sqlite3.Connection, draft: Draft, epoch: int | None) 
 
 
 def get_draft(connection: sqlite3.Connection, session_id: str) -> Draft | None:
-    """The session's draft; None if there is none."""
+    """The session's draft; None if there is none. No digest is over it: one that damage made unreadable is a note of
+    loom's that has what there is of it, so that it keeps nobody from the session, and nothing of it is lost."""
     row = connection.execute(
-        "SELECT exchange, turns, updated_at FROM drafts WHERE session_id = ?", (session_id,)
+        "SELECT exchange, CAST(turns AS BLOB), CAST(updated_at AS BLOB) FROM drafts WHERE session_id = ?", (session_id,)
     ).fetchone()
     if row is None:
         return None
-    turns = tuple(
-        NewTurn(**{**turn, "kind": TurnKind(turn["kind"]), "status": TurnStatus(turn["status"])})
-        for turn in json.loads(row[1])
-    )
-    return Draft(session_id=session_id, exchange=row[0], turns=turns, updated_at=row[2])
+    exchange, stored, updated_at = row[0], *(column.decode("utf-8", "replace") for column in row[1:])
+    return Draft(session_id=session_id, exchange=exchange, turns=_turns(stored), updated_at=updated_at)
+
+
+def _turns(stored: str) -> tuple[NewTurn, ...]:
+    try:
+        turns = tuple(
+            NewTurn(**{**turn, "kind": TurnKind(turn["kind"]), "status": TurnStatus(turn["status"])})
+            for turn in json.loads(stored)
+        )
+        for turn in turns:
+            storable_turn(turn)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return (NewTurn(role="system", kind=TurnKind.NOTE, content=f"{_DAMAGED}\n{stored}"),)
+    return turns
 
 
 def interrupted(draft: Draft) -> list[NewTurn]:
     """The turns of a draft as a crash left them, keyed so that two recoveries store them once."""
+    try:
+        moment = clock.normalised(draft.updated_at)
+    except ValueError:
+        moment = clock.now()
     return [
         replace(
             turn,
             status=TurnStatus.INTERRUPTED,
             append_key=turn.append_key or f"draft/{draft.updated_at}/{place}",
-            created_at=turn.created_at or draft.updated_at,
+            created_at=turn.created_at or moment,
         )
         for place, turn in enumerate(draft.turns)
     ]

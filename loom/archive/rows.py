@@ -188,7 +188,14 @@ def detail_from_row(row: _Row) -> SessionDetail:
 
 
 def _tags(stored: str) -> tuple[str, ...]:
-    return () if stored == "[]" else tuple(json.loads(stored))
+    """Those that can be read: damage in one row must hide none of the others."""
+    if stored == "[]":
+        return ()
+    try:
+        tags = json.loads(stored)
+    except ValueError:
+        return ()
+    return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
 
 
 def manifest_from_row(row: _Row, texts: dict[str, str]) -> Manifest:

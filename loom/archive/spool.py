@@ -20,6 +20,7 @@ from typing import Any
 from loom.archive import clock
 from loom.archive.errors import WriteFailed
 from loom.archive.records import NewSession, NewTurn, TurnKind, TurnStatus
+from loom.archive.rows import storable_turn
 from loom.text import plural, storable
 
 _ENDING = ".jsonl"
@@ -197,32 +198,34 @@ def _read_if_left(path: Path) -> Spooled | None:
         lines = file.read().split(b"\n")
     turns: list[NewTurn] = []
     session: NewSession | None = None
-    session_id, unreadable = "", 0
+    unreadable = 0
+    # As the file is named: damage in a line must not give its turns to another session, or to none.
+    session_id = path.stem.rpartition("-")[0]
     for record in _records(lines):
-        if record is None:
-            unreadable += 1
-            continue
-        session_id, what = session_id or record[0], record[1]
-        if isinstance(what, NewSession):
-            session = session or what
+        if isinstance(record, NewTurn):
+            turns.append(record)
+        elif record is not None and record.id == session_id:
+            session = session or record
         else:
-            turns.append(what)
-    session_id = session_id or path.stem.rpartition("-")[0]
+            unreadable += 1
     return Spooled(session_id, tuple(turns), path, session, unreadable) if turns or unreadable else None
 
 
-def _records(lines: Sequence[bytes]) -> Iterator[tuple[str, NewTurn | NewSession] | None]:
+def _records(lines: Sequence[bytes]) -> Iterator[NewTurn | NewSession | None]:
     for line in lines:
         if line.strip():
             try:
                 yield _record(json.loads(line))
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 yield None
 
 
-def _record(said: dict[str, Any]) -> tuple[str, NewTurn | NewSession]:
-    session_id = str(said.pop("session_id"))
+def _record(said: dict[str, Any]) -> NewTurn | NewSession:
+    """Raises what comes of a line that is none of ours, or is damaged."""
+    said.pop("session_id")
     if _SESSION in said:
-        return session_id, NewSession(**said[_SESSION])
+        return NewSession(**said[_SESSION])
     kind, status = TurnKind(said.pop("kind")), TurnStatus(said.pop("status"))
-    return session_id, NewTurn(**said, kind=kind, status=status)
+    turn = NewTurn(**said, kind=kind, status=status)
+    storable_turn(turn)
+    return turn

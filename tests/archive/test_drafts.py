@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from loom.archive import ConversationStore, Draft, NewTurn, TurnKind, TurnStatus, UnknownSession
+from loom.archive.check import check
+from loom.archive.database import connect
 
 STREAMED = (
     NewTurn(role="assistant", content="let me think\0", kind=TurnKind.THINKING),
@@ -91,3 +94,40 @@ async def test_a_draft_is_left_to_the_one_who_is_writing_it(
 async def test_a_draft_needs_a_session(store: ConversationStore) -> None:
     with pytest.raises(UnknownSession):
         await store.save_draft(Draft(session_id="nowhere", exchange=0, turns=STREAMED))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "turns = substr(turns, 1, 60)",
+        "turns = '[5]'",
+        "turns = '5'",
+        "turns = replace(turns, 'role', 'rope')",
+        "turns = replace(turns, '\"assistant', '\"assiztant')",
+        "turns = replace(turns, '\"text', '\"test')",
+        "turns = CAST(replace(turns, 'me think', x'6dff') AS TEXT)",
+        "updated_at = CAST(x'32ff' AS TEXT)",
+    ],
+)
+async def test_a_damaged_draft_keeps_nobody_from_the_session(
+    store: ConversationStore, other_store: ConversationStore, asked: str, damage: str
+) -> None:
+    await store.save_draft(Draft(session_id=asked, exchange=1, turns=STREAMED))
+    with closing(connect(store.path)) as connection:
+        connection.execute(f"UPDATE drafts SET {damage}")
+        (left,) = connection.execute("SELECT substr(CAST(turns AS BLOB), 1, 20) FROM drafts").fetchone()
+    seen = await other_store.get_draft(asked)
+    assert seen is not None
+    first, *recovered = await store.resume_session(asked)
+    assert first.content == "what is 2 + 2?"
+    assert [turn.status for turn in recovered] == [TurnStatus.INTERRUPTED] * len(seen.turns)
+    if recovered[0].kind is TurnKind.NOTE:
+        # All that there is of it is kept, and goes to no model.
+        assert [turn.role for turn in recovered] == ["system"]
+        assert left.decode() in (recovered[0].content or "")
+    else:
+        assert len(recovered) == len(STREAMED)
+    assert await store.get_draft(asked) is None
+    assert await store.append_turn(asked, "user", "and 3 + 3?") == len(recovered) + 2
+    report = check(store.path)
+    assert report.sound, report.findings

@@ -307,3 +307,14 @@ async def test_a_session_comes_back_under_another_reference_where_its_own_is_tak
     found = await store.get_session(back.id)
     assert found is not None
     assert found.title == back.title and found.reference != there.reference
+
+
+@pytest.mark.parametrize("damage", ["'k]'", "'5'", "'[5]'", "'null'", "CAST(x'ff5d' AS TEXT)"])
+async def test_damage_in_one_row_hides_no_session(store: ConversationStore, session: str, damage: str) -> None:
+    other = await store.create_session("/elsewhere", "offline", "")
+    with closing(connect(store.path)) as connection:
+        connection.execute(f"UPDATE cowork_sessions SET tags = {damage} WHERE id = ?", (session,))
+    assert [s.id for s in await store.list_sessions()] == [other, session]
+    detail = await store.get_session(session)
+    assert detail is not None
+    assert detail.tags == ()

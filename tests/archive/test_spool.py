@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from loom.archive import ConversationStore, NewTurn, TurnKind, TurnStatus, WriteFailed
+from loom.archive.rows import storable_turn
 from loom.archive.spool import Spool, by_message
 
 CALL = NewTurn(
@@ -85,6 +86,23 @@ def test_a_line_that_was_cut_costs_no_other(tmp_path: Path) -> None:
     assert later.waiting() == []
     later.forget("s")
     assert list((tmp_path / "spool").iterdir()) == []
+
+
+def test_a_line_that_is_damaged_anywhere_costs_no_other(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    kept = spool.put("s", [CALL, NewTurn(role="user", content="whole")])
+    spool.close()
+    (file,) = (tmp_path / "spool").iterdir()
+    lines = file.read_bytes().splitlines(keepends=True)
+    first = lines[0].removesuffix(b"\n")
+    flipped = [first[:at] + bytes([first[at] ^ 1 << at % 7]) + first[at + 1 :] + b"\n" for at in range(len(first))]
+    for line in (*flipped, b"5\n", b"null\n", b'"x"\n', b"[" * 100_000 + b"\n", b'{"session_id": "s", "session": 5}\n'):
+        file.write_bytes(line + lines[1])
+        (found,) = Spool(tmp_path / "spool").waiting()
+        assert (found.session_id, found.turns[-1]) == ("s", kept[1]), line
+        assert len(found.turns) + found.unreadable >= 2, line
+        for turn in found.turns:
+            storable_turn(turn)
 
 
 def test_a_spool_that_cannot_be_written_says_so(tmp_path: Path) -> None:
