@@ -26,6 +26,7 @@ from loom.archive.privatefolders import remove_old_copies
 from loom.archive.references import WHOLE, known_reference
 from loom.archive.removal import half_purged, unfinished
 from loom.archive.transactions import in_turn
+from loom.archive.undigested import unreadable
 from loom.archive.unwritable import readable
 from loom.text import plural
 from loom.times import local_time
@@ -163,9 +164,7 @@ class _Check:
             orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
         finally:
             connection.set_progress_handler(None, 0)
-        if said != ["ok"]:
-            for line in said:
-                self._found("structure", f"{line}", RECOVER)
+        self._findings += [Finding("structure", f"{line}", RECOVER) for line in said if line != "ok"]
         for table, row, parent, _ in orphans[:_SHOWN]:
             self._found("structure", f"Row {row} of {table} belongs to a row of {parent} that is not there.", RECOVER)
         self._checked.append("structure")
@@ -195,7 +194,8 @@ class _Check:
                 self._found(
                     "numbering", f"Session {reference} should have {plural(count, 'turn')} and has none.", RECOVER
                 )
-        self._checked += ["chain", "numbering"]
+        self._findings += unreadable(connection)
+        self._checked += ["chain", "numbering", "notes"]
 
     def _index(self, connection: sqlite3.Connection) -> None:
         from loom.archive.search.index import watermark

@@ -12,7 +12,7 @@ class Finding:
     """One thing that is wrong."""
 
     part: str
-    """structure, version, chain, numbering, index, purge, permissions, space, place."""
+    """structure, version, chain, numbering, notes (what no digest is over), index, purge, permissions, space, place."""
     what: str
     remedy: str = ""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from loom.archive import ArchiveUnavailable, ConversationStore, NewTurn
+from loom.archive import ArchiveUnavailable, ConversationStore, Draft, Manifest, NewTurn
 from loom.archive.check import CheckReport, check
 from loom.archive.database import connect
 from loom.archive.reindex import reindex
@@ -317,3 +317,43 @@ def test_a_folder_that_leads_to_itself_is_named(archive_path: Path) -> None:
     backups.symlink_to(backups)
     (unseen,) = check(archive_path).unseen
     assert f"{backups} cannot be looked into" in unseen
+
+
+@pytest.mark.parametrize(
+    ("damage", "named"),
+    [
+        ("drafts SET turns = '[{'", "what was being written"),
+        ("session_texts SET session_state = '{'", "its state"),
+        ("cowork_sessions SET tags = 'k]'", "its tags"),
+        ("manifests SET texts = '{' WHERE request = 2", "request 2 is damaged."),
+        ("manifests SET recipe = '{'", "request 1 is damaged, and of 1 more"),
+    ],
+)
+async def test_damage_in_what_no_digest_is_over_is_named(
+    store: ConversationStore, session: str, damage: str, named: str
+) -> None:
+    await store.append_turn(session, "user", "hello")
+    await store.save_draft(Draft(session_id=session, exchange=1, turns=(NewTurn(role="assistant", content="so"),)))
+    for request in (1, 2):
+        await store.add_manifest(
+            Manifest(
+                session_id=session,
+                request=request,
+                exchange=1,
+                created_at="",
+                model_name="offline",
+                window_tokens=1,
+                segments={},
+                turns=(),
+                texts={},
+                estimated_tokens=1,
+                reported_tokens=None,
+            )
+        )
+    assert check(store.path).sound
+    with closing(connect(store.path)) as connection:
+        connection.execute(f"UPDATE {damage}")
+    (finding,) = check(store.path).findings
+    assert finding.part == "notes"
+    assert named in finding.what
+    assert check(store.path, quick=True).sound
