@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from loom.text import storable
 
@@ -18,6 +18,9 @@ HEAD = "[attached: "
 _TURN = f"{HEAD}turn "
 _IS_TURN = re.compile(rf"{re.escape(_TURN)}(\S+ T\d+), ")
 _ATTACHED = re.compile(r"\n\n\[with files ([0-9a-f]{16})\]\n\n")
+MOST_LINES = 50
+"""Lines of that form that are looked at in one message: for each, all that follows it is read. A pasted text may have
+tens of thousands, and would keep the screen waiting for half a minute at each look."""
 
 
 def with_attached(message: str, attached: str) -> str:
@@ -28,8 +31,9 @@ def with_attached(message: str, attached: str) -> str:
 
 
 def split_attached(message: str) -> tuple[str, str]:
-    """The person's own words, and what was attached to them; empty if nothing was."""
-    for line in _ATTACHED.finditer(message):
+    """The person's own words, and what was attached to them; empty if nothing was, or if the words have MOST_LINES of
+    lines that look like the one before it."""
+    for line in islice(_ATTACHED.finditer(message), MOST_LINES):
         attached = message[line.end() :]
         if _checksum(attached) == line[1]:
             return message[: line.start()], attached
