@@ -133,7 +133,8 @@ class Spool:
     def _paths(self) -> list[Path]:
         if not self._folder.is_dir():
             return []
-        found = [path for path in self._folder.iterdir() if path.suffix == _ENDING]
+        # A pipe would keep whoever opens it waiting, and a folder is not to hide the files beside it.
+        found = [path for path in self._folder.iterdir() if path.suffix == _ENDING and path.is_file()]
         return sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
     def _file(self, session_id: str) -> int:

@@ -105,6 +105,17 @@ def test_a_line_that_is_damaged_anywhere_costs_no_other(tmp_path: Path) -> None:
             storable_turn(turn)
 
 
+def test_what_is_no_file_keeps_nothing_from_coming_back(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.put("s", [CALL])
+    spool.close()
+    (tmp_path / "spool" / "folder.jsonl").mkdir()
+    os.mkfifo(tmp_path / "spool" / "pipe.jsonl")
+    (tmp_path / "spool" / "nowhere.jsonl").symlink_to("nowhere.jsonl")
+    (found,) = Spool(tmp_path / "spool").waiting()
+    assert (found.session_id, len(found.turns)) == ("s", 1)
+
+
 def test_a_spool_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     (tmp_path / "spool").write_text("a file")
     with pytest.raises(WriteFailed, match="memory only"):
