@@ -51,3 +51,24 @@ async def test_words_behind_control_f_in_the_picker_are_searched_for(shelf: Fixe
         await until(pilot, lambda: isinstance(app.screen, ArchiveScreen) and app.screen.query("#query"))
         query = app.screen.query_one("#query", Input)
         await until(pilot, lambda: query.value == "token")
+
+
+async def test_words_behind_control_c_are_not_cleared_with_those_before_it(
+    locations: Locations, workspace: Path
+) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        press_at_once(seat.app, *"old", "ctrl+c", *"new")
+        await seat.until(lambda: seat.chat.draft == "new")
+
+
+async def test_control_c_interrupts_what_runs_whatever_is_written_behind_it(
+    locations: Locations, workspace: Path
+) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.say("!sleep 600")
+        await seat.until(lambda: seat.chat.busy)
+        press_at_once(seat.app, "ctrl+c", *"next")
+        await seat.until(lambda: not seat.chat.busy)
+        assert seat.chat.draft == "next"

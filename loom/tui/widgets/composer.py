@@ -16,7 +16,7 @@ from loom.tools.mentions import spelled
 from loom.tui.commands import Command, complete
 from loom.tui.widgets.behind_names import MAX_PASTE_LINES, BehindNames, slow_to_wrap
 from loom.tui.widgets.completion import CompletionPopup
-from loom.tui.widgets.key_order import bound_here, is_joiner
+from loom.tui.widgets.key_order import bound_above, bound_here, is_joiner
 
 MAX_HISTORY = 500
 
@@ -210,7 +210,9 @@ class Composer(TextArea):
         if is_joiner(event):
             self._replace_via_keyboard(event.character or "", *self.selection)
         elif not (self._switches(event) or self._handle(event.key)):
-            await bound_here(self, event)
+            if not await bound_here(self, event) and event.key == "ctrl+c":
+                # Nothing to copy here: it clears what was written before it, and not what comes behind it.
+                await bound_above(self, event)
             return
         event.stop()
         event.prevent_default()

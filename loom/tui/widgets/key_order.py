@@ -24,6 +24,15 @@ async def bound_here(widget: Widget, event: Key) -> bool:
     return False
 
 
+async def bound_above(widget: Widget, event: Key) -> bool:
+    """Whether the key is bound by what the widget stands in, and was done before the keys behind it have their turn."""
+    if not await widget.app._check_bindings(event.key):
+        return False
+    event.stop()
+    event.prevent_default()
+    return True
+
+
 def passed_on(widget: Widget, event: Key) -> bool:
     """Whether the key was meant for the widget that has the focus by now, and was handed to it: the key in front of it
     took the focus there while it waited here."""
