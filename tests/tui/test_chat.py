@@ -6,6 +6,7 @@ import pytest
 from textual.events import Key
 
 from loom.cowork.events import ExchangeEnded, ExchangeStarted, Outcome, SaveFailed, TextDelta, ToolStarted, TurnStored
+from loom.tui.commands import COMMANDS
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.line import ErrorBlock
@@ -126,6 +127,17 @@ async def test_a_command_that_fails_says_why_and_gives_its_text_back(app: ChatAp
         await pilot.pause()
         assert "There is no model nope:x" in str(app.chat.query_one(ErrorBlock).render())
         assert app.chat.draft == "/model nope:x"
+
+
+async def test_words_behind_a_command_that_takes_none_are_not_passed_over(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        for name in (command.name for command in COMMANDS if not command.args):
+            app.chat.query_one(Composer).put(f"/{name} and a poem")
+            await pilot.press("enter")
+            await settled(pilot, app)
+            assert f"/{name} takes no words." in str(app.chat.query(ErrorBlock).last().render())
+            assert app.chat.draft == f"/{name} and a poem"
+        assert app.went == []
 
 
 async def test_commands_that_leave_the_screen_tell_the_app(app: ChatApp) -> None:

@@ -72,9 +72,12 @@ class CommandedScreen(FramedScreen):
         self.run_worker(self._run(call), group=f"command-{call.name}", exit_on_error=False)
 
     def _handler(self, call: Call) -> Callable[[str], Awaitable[None]]:
-        """What the command does. Raises LoomError when there is no such command."""
+        """What the command does. Raises LoomError when there is no such command, or it is not called like this."""
         if call.command is None:
             raise LoomError(f"There is no /{show_line(call.name, 40)}.", "/help lists the commands.")
+        if call.argument and not call.command.args:
+            # They may be meant for the model, or for another command: not to be lost, and nothing to be done unasked.
+            raise LoomError(f"/{call.name} takes no words.", "Take away those behind it, or send them as a message.")
         handler: Callable[[str], Awaitable[None]] = getattr(self, call.command.handler)
         return handler
 
