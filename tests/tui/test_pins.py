@@ -64,6 +64,16 @@ async def test_pin_takes_words_a_turn_or_the_last_answer(app: ChatApp) -> None:
         assert app.chat.draft == "/unpin T99", "what was typed comes back"
 
 
+async def test_several_turns_are_pinned_one_by_one_and_not_as_words(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        await command(pilot, app, "/pin T1 t3, T4")
+        assert pinned(app) == [(1, "turn 1"), (3, "turn 3"), (4, "turn 4")]
+        await command(pilot, app, "/pin T1 is wrong")
+        assert pinned(app)[-1] == (1_003, "T1 is wrong")
+        await command(pilot, app, "/unpin T4 T1")
+        assert [turn for turn, _ in pinned(app)] == [3, 1_003]
+
+
 async def test_a_key_on_a_message_pins_it_and_lets_it_go(app: ChatApp) -> None:
     async with app.run_test() as pilot:
         await pilot.press("shift+tab")

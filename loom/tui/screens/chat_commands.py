@@ -12,7 +12,7 @@ from loom.context.usage import short_tokens
 from loom.errors import LoomError, Stopped
 from loom.text import plural, show_line
 from loom.tui.commands import Call
-from loom.tui.named_turn import named_turn
+from loom.tui.named_turn import named_turn, named_turns
 from loom.tui.screens.chat_frame import FramedScreen
 from loom.tui.screens.memory import MemoryScreen
 from loom.tui.screens.pins import PinsScreen
@@ -154,8 +154,9 @@ class CommandedScreen(FramedScreen):
 
     async def command_pin(self, argument: str) -> None:
         service = self.conversation()
-        if turn := named_turn(argument):
-            await service.pin_turn(turn)
+        if turns := named_turns(argument):
+            for turn in turns:
+                await service.pin_turn(turn)
         elif argument:
             await service.pin_text(argument)
         else:
@@ -172,11 +173,13 @@ class CommandedScreen(FramedScreen):
         if not argument:
             await self.command_pins("")
             return
-        service, turn = self.conversation(), named_turn(argument)
-        pin = next((pin for pin in service.state.pins if pin.turn == turn), None)
-        if pin is None:
-            raise LoomError(f"{show_line(argument, 40)} is not pinned.", "/pins lists what is.")
-        await service.unpin(pin)
+        service = self.conversation()
+        for turn in named_turns(argument) or (0,):
+            pin = next((pin for pin in service.state.pins if pin.turn == turn), None)
+            if pin is None:
+                named = f"T{turn}" if turn else show_line(argument, 40)
+                raise LoomError(f"{named} is not pinned.", "/pins lists what is.")
+            await service.unpin(pin)
 
     async def command_pins(self, argument: str) -> None:
         self.app.push_screen(PinsScreen(self.conversation()))
