@@ -134,10 +134,19 @@ class Beside:
             self._trust.put(self._who(), self.project.root, Remembered(remembered.answer, now))
         return tuple(path for path in {**known, **now} if known.get(path) != now.get(path))
 
-    async def decide(self, answer: Answer) -> None:
-        """Remember what the person answered about this project. Raises TrustUnusable."""
-        remembered = Remembered(answer, self.project.digests)
-        await asyncio.to_thread(lambda: self._trust.put(self._who(), self.project.root, remembered))
+    async def look(self) -> Project:
+        """The project's instructions as the files have them now, for the person; the model's are those of `project`
+        until the next exchange."""
+        return await asyncio.to_thread(find_project, self._workspace)
+
+    async def decide(self, answer: Answer, project: Project) -> None:
+        """Remember what the person, who was shown these instructions, answered about the project. Raises
+        TrustUnusable."""
+        remembered = Remembered(answer, project.digests)
+        await asyncio.to_thread(lambda: self._trust.put(self._who(), project.root, remembered))
+        if not self._trusted:
+            # Those that the model has read already stay: what changed of them is noted before the next exchange.
+            self.project = project
         self._answer = answer
         self._on_change()
 

@@ -27,10 +27,13 @@ class Notebook(Protocol):
 
     @property
     def project(self) -> Project:
-        """Its files of instructions, trusted or not."""
+        """Its files of instructions as they were read last, trusted or not."""
 
-    async def decide(self, answer: TrustAnswer) -> None:
-        """Remember whether the model reads them."""
+    async def look(self) -> Project:
+        """The same as the files have them now."""
+
+    async def decide(self, answer: TrustAnswer, project: Project) -> None:
+        """Remember whether the model reads them; `project` is what the person was shown."""
 
     async def read_memory(self) -> bytes:
         """The whole of it."""

@@ -85,7 +85,7 @@ async def test_instructions_are_read_only_of_a_trusted_project(
     assert talk.session.beside.standing == "unasked"
     await talk.say("Hello.")
     assert "Use tabs." not in system(provider)
-    await talk.session.beside.decide("trusted")
+    await talk.session.beside.decide("trusted", talk.session.beside.project)
     assert talk.session.usage is not None and talk.session.usage.segments[Segment.PROJECT] > 0
     await talk.say("Hello again.")
     sent = system(provider)
@@ -115,7 +115,7 @@ async def test_never_is_remembered_and_another_checkout_is_asked_about_anew(
     (workspace / "AGENTS.md").write_text("Use tabs.\n")
     near = beside(workspace, locations)
     await near.refresh()
-    await near.decide("never")
+    await near.decide("never", near.project)
     again = beside(workspace, locations)
     await again.refresh()
     assert again.standing == "never" and again.text(200_000).project == ""
@@ -136,7 +136,7 @@ async def test_without_a_commit_only_the_same_files_are_the_same_project(
     (folder / "AGENTS.md").write_text("Use tabs.\n")
     first = beside(folder, locations)
     await first.refresh()
-    await first.decide(answer)
+    await first.decide(answer, first.project)
     again = beside(folder, locations)
     await again.refresh()
     assert again.standing == answer
@@ -162,7 +162,7 @@ async def test_without_a_commit_a_change_under_the_eyes_of_a_session_is_the_same
     (folder / "AGENTS.md").write_text("Use tabs.\n")
     near = beside(folder, locations)
     await near.refresh()
-    await near.decide("trusted")
+    await near.decide("trusted", near.project)
     (folder / "AGENTS.md").write_text("Use spaces.\n")
     assert (await near.refresh()).changed == ("AGENTS.md",)
     assert "Use spaces." in near.text(200_000).project

@@ -64,7 +64,10 @@ class ScriptedMemory:
         self.versions = [b""]
         self.project = Project(Path("/home/ada/src/shop"))
 
-    async def decide(self, answer: Answer) -> None:
+    async def look(self) -> Project:
+        return self.project
+
+    async def decide(self, answer: Answer, project: Project) -> None:
         return None
 
     async def read_memory(self) -> bytes:

@@ -19,6 +19,7 @@ from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.line import ErrorBlock
 from loom.tui.widgets.notice_bar import Notice, NoticeBar
 from loom.tui.widgets.text_view import TextView
+from tests.support.browsing import screen_text
 from tests.support.seat import Seat, seated
 
 
@@ -182,6 +183,26 @@ async def test_an_answer_can_be_changed_later(locations: Locations, workspace: P
         seat.chat.query_one(Composer).clear()
         await seat.say("/instructions")
         await asking(seat)
+        seat.clock.now += 1
+        await seat.pilot.press("y")
+        await seat.until(lambda: Segment.PROJECT in service.usage.segments)  # type: ignore[union-attr]
+
+
+async def test_instructions_are_shown_as_the_files_have_them_now(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        service = seat.chat.service
+        (workspace / "AGENTS.md").write_text("Use tabs.\n")
+        await seat.say("/instructions")
+        await asking(seat)
+        assert "Use tabs." in screen_text(seat.app)
+        seat.clock.now += 1
+        await seat.pilot.press("n")
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen))
+        (workspace / "AGENTS.md").write_text("Use spaces.\n")
+        await seat.say("/instructions")
+        await asking(seat)
+        assert "Use spaces." in screen_text(seat.app)
         seat.clock.now += 1
         await seat.pilot.press("y")
         await seat.until(lambda: Segment.PROJECT in service.usage.segments)  # type: ignore[union-attr]

@@ -190,11 +190,12 @@ class CommandedScreen(FramedScreen):
 
     async def command_instructions(self, argument: str) -> None:
         beside = self.conversation().beside
-        if not beside.project.files:
+        project = await beside.look()
+        if not project.files:
             raise LoomError("There is no AGENTS.md, CLAUDE.md or .loom/instructions.md here.")
-        answer = await self.app.push_screen_wait(TrustScreen(beside.project, clock=self._clock))
+        answer = await self.app.push_screen_wait(TrustScreen(project, clock=self._clock))
         if answer != "later":
-            await beside.decide(answer)
+            await beside.decide(answer, project)
         self.stand(Notice.TRUST, "")
 
     def ask_about_project(self, project: Project) -> None:
