@@ -53,8 +53,8 @@ def parse(message: str) -> tuple[Clause, ...]:
                 at = len(lines) if used_rest else at
             else:
                 clauses.append(Clause(understand(masked, _bare(piece)), follows))
-    if any(line.strip() for line in lines[at:]):
-        clauses.append(Clause(Unknown("…", f"I take at most {MAX_CLAUSES} requests at a time.")))
+    if left := sum(bool(line.strip()) for line in lines[at:]):
+        clauses.append(Clause(Unknown("…", f"I take at most {MAX_CLAUSES} requests at a time.", left)))
     return tuple(clauses)
 
 

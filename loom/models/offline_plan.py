@@ -75,8 +75,8 @@ class Plan:
 
     progress: tuple[Progress, ...]
     call: Call | None = None
-    refused: tuple[str, ...] = field(default=())
-    """The lines that kept the whole message from being taken as requests."""
+    refused: tuple[Unknown, ...] = field(default=())
+    """The words that kept the whole message from being taken as requests."""
 
 
 def make_plan(clauses: Sequence[Clause], done: Sequence[Done], tools: Collection[str]) -> Plan:
@@ -85,7 +85,7 @@ def make_plan(clauses: Sequence[Clause], done: Sequence[Done], tools: Collection
     A message that is mostly no requests is not acted upon at all: it is a paste or prose, and the one line of it that
     looks like a command was not meant as one.
     """
-    unknown = [clause.request.text for clause in clauses if isinstance(clause.request, Unknown)]
+    unknown = [clause.request for clause in clauses if isinstance(clause.request, Unknown)]
     meant = sum(not isinstance(clause.request, Unknown | Greeting) for clause in clauses)
     if unknown and (not meant or len(unknown) > meant):
         return Plan((), None, tuple(unknown))

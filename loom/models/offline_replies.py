@@ -29,6 +29,7 @@ from loom.models.offline_requests import (
     Unknown,
     WriteFile,
 )
+from loom.text import plural
 
 NAME = "offline model"
 """Stands in every introduction, so that a later answer can tell that one was given."""
@@ -113,11 +114,13 @@ def final_answer(plan: Plan, *, introduce: bool, ignored: str = "") -> str:
     return "\n\n".join(section.strip() for section in sections if section.strip())
 
 
-def _not_understood(lines: tuple[str, ...], *, with_help: bool) -> str:
-    named = "\n".join(f"> {_one_line(line)}" for line in lines[:MAX_UNKNOWN])
-    rest = len(lines) - MAX_UNKNOWN
-    more = f"\n> … and {rest:,} more {'line' if rest == 1 else 'lines'}" if rest > 0 else ""
-    words = f"I did not understand this, and did nothing:\n\n{named}{more}\n\n"
+def _not_understood(unknown: tuple[Unknown, ...], *, with_help: bool) -> str:
+    named = [f"> {_one_line(each.text)}" for each in unknown[:MAX_UNKNOWN]]
+    if rest := sum(each.lines for each in unknown[MAX_UNKNOWN:]):
+        named.append(f"> … and {plural(rest, 'more line')}")
+    # A backslash keeps a line a line.
+    quoted = "\\\n".join(named)
+    words = f"I did not understand this, and did nothing:\n\n{quoted}\n\n"
     return words + (HELP if with_help else "Say `help` for what I understand.")
 
 

@@ -120,6 +120,8 @@ class Unknown:
     text: str
     advice: str = ""
     """What would make a request of it, where that can be told."""
+    lines: int = 1
+    """How many lines of the message it stands for."""
 
 
 Request = (

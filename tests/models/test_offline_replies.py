@@ -43,6 +43,13 @@ def test_what_was_left_out_is_named() -> None:
     assert "**Left out:** run `ls`" in said
 
 
+def test_lines_that_are_no_requests_are_counted_to_the_last_one() -> None:
+    said = answer("\n".join(f"number {number}" for number in range(5_000)))
+    assert "> number 0\\\n> number 1\\\n> number 2\\\n> … and 4,997 more lines\n" in said, "each is a line of its own"
+    assert "> number 3\\\n" not in answer("\n".join(f"number {number}" for number in range(4)))
+    assert "… and 1 more line\n" in answer("\n".join(f"number {number}" for number in range(4)))
+
+
 def test_a_missing_tool_is_named() -> None:
     assert "no tool `list_directory`" in answer("list")
 
