@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 
 from loom.cowork.events import Notice
 from loom.tui.passing import Passing
+from loom.tui.screens.memory import MemoryScreen
 from loom.tui.screens.whole import WholeTextScreen
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.gauge import Gauge
@@ -101,3 +102,17 @@ async def test_a_notice_is_no_markup(app: ChatApp) -> None:
         app.service.tell(Notice("warning", "[/foo] [@click=app.quit]x"))
         await settled(pilot, app)
         assert app.said == ("[/foo] [@click=app.quit]x",)
+
+
+async def test_what_is_said_over_a_dialog_does_not_move_it_aside(app: ChatApp) -> None:
+    async with app.run_test(size=(140, 30)) as pilot:
+        await app.push_screen(MemoryScreen(app.service, b""))
+        await pilot.pause()
+        dialog = app.screen.query_one("Vertical")
+        before = dialog.region.x
+        await pilot.press("u")
+        await shown_on(pilot, app, "no change of the memory")
+        await pilot.pause()
+        line = app.screen.query_one(SaidLine)
+        assert dialog.region.x == before
+        assert line.region.bottom == app.size.height and line.region.y >= dialog.region.bottom
