@@ -18,9 +18,9 @@ SHORT_PAUSE = 1.0
 LONG_PAUSE = 60.0
 """Then everything is gone through, once, and again each OFTEN seconds while nobody comes back."""
 OFTEN = 300.0
-MOST_ASIDE = 50
-"""Looks at the young (25,000 objects each) whose rest was set aside since everything was gone through, after which a
-short pause has to do for that."""
+MOST_ASIDE = 1_500_000
+"""Objects that were set aside since everything was gone through, after which a short pause has to do for that: some
+150 MB, if all of them were garbage."""
 
 
 class Garbage:
@@ -30,8 +30,8 @@ class Garbage:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._touched = self._all_seen = clock()
-        self._aside = 0
-        """Looks at the young whose rest was set aside since everything was gone through."""
+        self._kept = self._aside = 0
+        """Objects that were set aside when everything was gone through, and now."""
 
     def begin(self) -> None:
         """Let Python itself go through little at a time. For the whole process."""
@@ -48,13 +48,14 @@ class Garbage:
         if pause < SHORT_PAUSE:
             return
         untended = self._all_seen < self._touched or now - self._all_seen >= OFTEN
-        looks = gc.get_count()[2]
-        if (pause >= LONG_PAUSE and untended) or self._aside + looks >= MOST_ASIDE:
+        if (pause >= LONG_PAUSE and untended) or self._aside - self._kept >= MOST_ASIDE:
             gc.unfreeze()
             gc.collect()
             gc.freeze()
-            self._all_seen, self._aside = now, 0
-        elif looks:
+            self._all_seen = now
+            self._kept = self._aside = gc.get_freeze_count()
+        elif gc.get_count()[2]:
             gc.collect(1)
             gc.freeze()
-            self._aside += looks
+            # Counted one by one: a few ms.
+            self._aside = gc.get_freeze_count()

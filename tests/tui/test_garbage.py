@@ -9,9 +9,10 @@ from weakref import ref
 
 import pytest
 
+import loom.tui.garbage
 from loom.locations import Locations
 from loom.tui.choices import NewSession
-from loom.tui.garbage import LONG_PAUSE, MOST_ASIDE, OFTEN, SHORT_PAUSE, Garbage
+from loom.tui.garbage import LONG_PAUSE, OFTEN, SHORT_PAUSE, Garbage
 from loom.tui.widgets.message import UserMessage
 from tests.support.clock import Clock
 from tests.support.seat import seated
@@ -106,22 +107,30 @@ def test_where_nobody_comes_back_it_is_not_gone_through_each_second(clock: Clock
     assert gone() is None
 
 
-def test_without_a_long_pause_not_more_and_more_is_kept(clock: Clock) -> None:
-    garbage, knot = Garbage(clock), _aged()
-    gone = ref(knot)
-    clock.advance(SHORT_PAUSE)
+def test_without_a_long_pause_not_more_and_more_is_kept(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    garbage = Garbage(clock)
+    garbage.touch()
+    clock.advance(LONG_PAUSE)
     garbage.rest()
-    del knot
-    for _ in range(MOST_ASIDE - 2):
+    monkeypatch.setattr(loom.tui.garbage, "MOST_ASIDE", 50_000)
+    knot = _aged()
+    gone = ref(knot)
+
+    def rest_with(more: int) -> list[Knot]:
+        kept = [Knot() for _ in range(more)]
         gc.collect(1)
         garbage.touch()
         clock.advance(SHORT_PAUSE)
         garbage.rest()
+        return kept
+
+    kept = [rest_with(5_000)]
+    del knot
+    kept.append(rest_with(5_000))
+    kept.append(rest_with(0))
     assert gone() is not None
-    gc.collect(1)
-    garbage.touch()
-    clock.advance(SHORT_PAUSE)
-    garbage.rest()
+    kept.append(rest_with(50_000))
+    kept.append(rest_with(0))
     assert gone() is None
 
 
