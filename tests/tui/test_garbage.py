@@ -109,6 +109,7 @@ def test_where_nobody_comes_back_it_is_not_gone_through_each_second(clock: Clock
 
 def test_without_a_long_pause_not_more_and_more_is_kept(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     garbage = Garbage(clock)
+    clock.advance(1)
     garbage.touch()
     clock.advance(LONG_PAUSE)
     garbage.rest()
