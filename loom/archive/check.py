@@ -243,11 +243,13 @@ class _Check:
         elif not sound:
             self._found("index", "The full-text index is damaged; no turn is.", _REINDEX)
 
-    @staticmethod
-    def _highest_ever(connection: sqlite3.Connection) -> int:
+    def _highest_ever(self, connection: sqlite3.Connection) -> int:
         """The greatest row id ever given: a purge may have taken that turn."""
         if has_table(connection, "next_turn"):
             (following,) = connection.execute("SELECT id FROM next_turn").fetchone()
+            if following is None:
+                self._found("structure", "What a purge notes of the ids of turns is gone.", RECOVER)
+                (following,) = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM conversation_turns").fetchone()
             return int(following) - 1
         # Not migrated yet.
         row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'conversation_turns'").fetchone()

@@ -216,6 +216,15 @@ async def test_a_count_of_exchanges_that_is_not_that_of_the_turns_is_noticed(arc
     assert f"Session {reference} should have 21 exchanges and has 20." in finding.what
 
 
+async def test_a_note_of_used_ids_that_is_gone_is_noticed(archive_path: Path) -> None:
+    await _filled(archive_path)
+    reindex(archive_path)
+    with closing(connect(archive_path)) as connection:
+        connection.execute("DELETE FROM turn_ids")
+    (finding,) = check(archive_path).findings
+    assert (finding.part, finding.what) == ("structure", "What a purge notes of the ids of turns is gone.")
+
+
 async def test_an_index_that_is_ahead_of_the_turns_is_noticed(archive_path: Path) -> None:
     await _filled(archive_path)
     reindex(archive_path)
