@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from loom.archive import ConversationStore, Draft, Manifest, NewTurn, WriteFailed
+from loom.archive import ConversationStore, Draft, NewTurn, WriteFailed
 from loom.archive.backups import create_backup
 from loom.archive.check import check
 from loom.archive.database import connect
 from loom.archive.purge import Left, purge
 from loom.archive.reindex import reindex
 from tests.support.damage import files_with, find_bytes, overwrite
+from tests.support.purging import manifest_of
 
 SECRET = "the passphrase is Quetzalcoatl-Vermilion-7731"
 TRACES = (b"Quetzalcoatl", b"quetzalcoatl", b"Vermilion", b"vermilion")
@@ -35,29 +36,13 @@ async def _fill(path: Path) -> tuple[str, str]:
             )
             await store.append_turn(kept, "user", f"what stays is this, {n}")
         await store.update_session_state(doomed, {"current_focus": SECRET})
-        await store.add_manifest(_manifest(doomed))
+        await store.add_manifest(manifest_of(doomed, 1, f"focus: {SECRET} in the state"))
         draft = NewTurn(role="assistant", content=f"{SECRET} half said")
         await store.save_draft(Draft(session_id=doomed, exchange=10, turns=(draft,)))
     finally:
         await store.close()
     reindex(path)
     return doomed, kept
-
-
-def _manifest(session: str) -> Manifest:
-    return Manifest(
-        session_id=session,
-        request=1,
-        exchange=1,
-        created_at="2026-01-02T03:04:05.000006Z",
-        model_name="offline",
-        window_tokens=200_000,
-        segments={},
-        turns=(),
-        texts={"state": f"focus: {SECRET} in the state"},
-        estimated_tokens=1,
-        reported_tokens=None,
-    )
 
 
 def _damage(path: Path, at: bytes, put: bytes) -> None:

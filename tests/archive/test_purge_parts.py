@@ -18,13 +18,12 @@ from loom.archive.erasing import erase, leave_no_word
 from loom.archive.guard import ours
 from loom.archive.leases import Leases
 from loom.archive.purge import purge
-from loom.archive.records import Manifest
 from loom.archive.references import free_reference
 from loom.archive.removal import SHORT, Removal, Share, claim_half, half_purged, take_row
 from loom.archive.salvage import recover
 from loom.archive.search.index import index_batch, is_sound
 from tests.support.damage import files_with, find_bytes, overwrite
-from tests.support.purging import held_up
+from tests.support.purging import held_up, manifest_of
 from tests.support.small_disk import fill_up, small_disk
 
 TURNS = 6 * SHORT.turns + 20
@@ -53,25 +52,9 @@ async def _fill(store: ConversationStore, turns: int = TURNS) -> tuple[str, str]
         await store.append_turn(kept, "user", f"what stays is this, {n}")
     await store.update_session_state(doomed, {"current_focus": f"{SECRET} in the state"})
     for request in range(1, 3 * SHORT.turns):
-        await store.add_manifest(_manifest(doomed, request))
+        await store.add_manifest(manifest_of(doomed, request, f"focus: {SECRET} in request {request}"))
     assert len(await store.search_turns(kept, "stays", limit=50)) == 20
     return doomed, kept
-
-
-def _manifest(session: str, request: int) -> Manifest:
-    return Manifest(
-        session_id=session,
-        request=request,
-        exchange=1,
-        created_at="2026-01-02T03:04:05.000006Z",
-        model_name="offline",
-        window_tokens=200_000,
-        segments={},
-        turns=(),
-        texts={"state": f"focus: {SECRET} in request {request}"},
-        estimated_tokens=1,
-        reported_tokens=None,
-    )
 
 
 def _count(path: Path, table: str, session: str) -> int:

@@ -1,4 +1,4 @@
-"""A purge in a process of its own that gets to a place and no further."""
+"""What is to be purged, and a purge in a process of its own that gets to a place and no further."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from loom.archive.records import Manifest
 
 _PURGE = """
 import sys
@@ -45,3 +47,20 @@ def held_up(archive: Path, session_id: str, place: str, at: int = 0) -> Iterator
             yield
         finally:
             child.kill()
+
+
+def manifest_of(session: str, request: int, state: str) -> Manifest:
+    """What was noted of a request that had this state."""
+    return Manifest(
+        session_id=session,
+        request=request,
+        exchange=1,
+        created_at="2026-01-02T03:04:05.000006Z",
+        model_name="offline",
+        window_tokens=200_000,
+        segments={},
+        turns=(),
+        texts={"state": state},
+        estimated_tokens=1,
+        reported_tokens=None,
+    )
