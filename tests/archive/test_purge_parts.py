@@ -108,6 +108,7 @@ async def test_others_write_between_the_parts_of_a_purge(
         return number
 
     def between(what: str, done: int, total: int) -> None:
+        # The index may be in order already: the others' indexers merge it as well.
         if done or what == "putting the index in order":
             # The purge's thread waits for it: a part that kept others outside would end the test.
             landed.append((what, asyncio.run_coroutine_threadsafe(write(), loop).result()))
@@ -117,7 +118,6 @@ async def test_others_write_between_the_parts_of_a_purge(
     purged = await asyncio.to_thread(purge, store.path, doomed, store.path.parent, between)
     assert (purged.turns, purged.left, purged.went_before) == (TURNS, (), None)
     assert len([what for what, _ in landed if what == "erasing"]) > TURNS // SHORT.turns
-    assert "putting the index in order" in {what for what, _ in landed}
     assert len(await store.search_turns(kept, "stays", limit=100)) == 20 + len(landed)
     assert [hit.session_id for hit in (await store.search("vermilion_7.py", limit=1)).hits] == [kept]
     assert await store.find_half_purged(detail.reference) is None
