@@ -21,10 +21,11 @@ from loom.archive.errors import ArchiveError, UnknownSession, UnknownTurn
 from loom.archive.hops import unbroken
 from loom.archive.leases import Leases
 from loom.archive.leftovers import take_away_meanwhile
-from loom.archive.references import free_reference, unfinished_reference
+from loom.archive.records import NewSession
+from loom.archive.references import first_choice, unfinished_reference
 from loom.archive.removal import take_row
 from loom.archive.rows import TURN_BYTES
-from loom.archive.sessions import get_session, insert_session, require
+from loom.archive.sessions import adopt_session, get_session, insert_session, require
 from loom.archive.transactions import transaction
 from loom.archive.workspaces import Workspace
 
@@ -57,6 +58,12 @@ class _Fork:
     """The last turn that it will have."""
     state: str | None
     """What is copied with the whole session only: an earlier state is made of the turns again."""
+    reference: str = ""
+    """What it was known by before, taken if it is free."""
+
+
+class _Exists(ArchiveError):
+    """There is a session of this id."""
 
 
 class Forks:
@@ -71,7 +78,22 @@ class Forks:
 
     async def make(self, session_id: str, turn_number: int | None) -> str:
         """See `ConversationStore.fork_session`."""
-        making = asyncio.ensure_future(self._make(session_id, turn_number))
+        return await self._carry(lambda connection: _begin(connection, self._leases, session_id, turn_number))
+
+    async def make_again(self, session: NewSession) -> bool:
+        """Make the fork that lost its end, under its own id, up to and with `session.copied`; whether it did: not where
+        there is one of its id, even a half. Without the session that it was a copy of, it begins behind them.
+        Raises an ArchiveError."""
+        try:
+            await self._carry(lambda connection: _begin_again(connection, self._leases, session))
+        except _Exists:
+            return False
+        except UnknownSession:
+            return await self._access.write(lambda connection: adopt_session(connection, session))
+        return True
+
+    async def _carry(self, begin: Callable[[sqlite3.Connection], _Fork]) -> str:
+        making = asyncio.ensure_future(self._make(begin))
         self._making.add(making)
         making.add_done_callback(self._making.discard)
         return await unbroken(making)
@@ -81,8 +103,8 @@ class Forks:
         if self._making:
             await asyncio.wait(self._making)
 
-    async def _make(self, session_id: str, turn_number: int | None) -> str:
-        fork = await self._access.write(lambda c: _begin(c, self._leases, session_id, turn_number))
+    async def _make(self, begin: Callable[[sqlite3.Connection], _Fork]) -> str:
+        fork = await self._access.write(begin)
         try:
             copied = 0
             while copied < fork.last:
@@ -128,6 +150,17 @@ def _begin(connection: sqlite3.Connection, leases: Leases, session_id: str, turn
     return _Fork(copy, session_id, last, source.session_state if last == source.turn_count else None)
 
 
+def _begin_again(connection: sqlite3.Connection, leases: Leases, session: NewSession) -> _Fork:
+    """As `_begin`, of one that was whole before. Raises _Exists, or UnknownSession when its source is gone."""
+    source = None if session.parent_id is None else get_session(connection, session.parent_id)
+    if source is None:
+        raise _gone(str(session.parent_id))
+    if not adopt_session(connection, session, unfinished=True):
+        raise _Exists(f"There is a session {session.id} in the archive.")
+    leases.acquire(connection, session.id, take_over=False)
+    return _Fork(session.id, source.id, min(session.copied, source.turn_count), None, session.reference)
+
+
 def _end_of_part(connection: sqlite3.Connection, fork: _Fork, after: int) -> int:
     """The last turn of the part behind turn `after`. Raises UnknownSession when the source is gone."""
     (end,) = connection.execute(_END_OF_PART, (fork.source, after, fork.last, PART_TURNS, PART_BYTES)).fetchone()
@@ -161,7 +194,7 @@ def _finish(connection: sqlite3.Connection, fork: _Fork) -> None:
         connection.execute(
             "UPDATE cowork_sessions SET reference = ?, is_active = 1, last_active_at = max(last_active_at, ?)"
             " WHERE id = ?",
-            (free_reference(connection), clock.now(), fork.id),
+            (first_choice(connection, fork.reference), clock.now(), fork.id),
         )
         if fork.state is not None:
             connection.execute("UPDATE session_texts SET session_state = ? WHERE session_id = ?", (fork.state, fork.id))

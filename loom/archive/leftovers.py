@@ -27,6 +27,11 @@ class Leftovers:
         """Begin. Returns at once."""
         self.tidying = detached(self._tidy())
 
+    async def done(self) -> None:
+        """Wait until everything is taken away that nobody holds."""
+        if self.tidying is not None:
+            await asyncio.wait({self.tidying})
+
     async def end(self) -> None:
         """What is not done goes on at the next start."""
         if self.tidying is not None:

@@ -112,6 +112,8 @@ class NewSession:
     started_at: str
     parent_id: str | None
     fork_turn: int | None
+    copied: int = 0
+    """So many turns from its beginning on are in the session that it is a copy of, and do not come back with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,11 @@ _ALPHABET = string.digits + string.ascii_lowercase
 _SHORTEST = 4
 
 
+def is_reference(text: str) -> bool:
+    """Whether it is one that a person can type."""
+    return len(text) >= _SHORTEST and set(text) <= set(_ALPHABET) and not text.isdigit()
+
+
 def free_reference(connection: sqlite3.Connection) -> str:
     """A reference that no session has: as short as it finds in a few tries, at least one of its characters a letter
     (all digits mean a place in the list). Unique for as long as the caller holds the write lock."""
@@ -30,6 +35,11 @@ def free_reference(connection: sqlite3.Connection) -> str:
             if not is_taken(connection, reference):
                 return reference
         length += 1
+
+
+def first_choice(connection: sqlite3.Connection, reference: str) -> str:
+    """This reference, or another one if it is empty or a session has it. Unique for as long as `free_reference` is."""
+    return free_reference(connection) if not reference or is_taken(connection, reference) else reference
 
 
 def is_taken(connection: sqlite3.Connection, reference: str) -> bool:

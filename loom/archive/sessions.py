@@ -12,11 +12,12 @@ from loom.archive.errors import LeaseLost, UnknownSession
 from loom.archive.records import NewSession, Session, SessionDetail
 from loom.archive.references import (
     WHOLE,
+    first_choice,
     free_reference,
     is_half_purged,
-    is_taken,
     is_unfinished,
     known_reference,
+    unfinished_reference,
 )
 from loom.archive.rows import SESSION_COLUMNS, detail_from_row, session_from_row
 from loom.archive.transactions import transaction
@@ -83,24 +84,27 @@ def insert_session(
     )
 
 
-def adopt_session(connection: sqlite3.Connection, session: NewSession) -> bool:
-    """Store a session without turns that comes back from elsewhere; False if there is one of its id."""
+def adopt_session(connection: sqlite3.Connection, session: NewSession, *, unfinished: bool = False) -> bool:
+    """Store a session without turns that comes back from elsewhere, `unfinished` as a fork that is still being made;
+    False if there is one of its id."""
     with transaction(connection):
         if connection.execute("SELECT 1 FROM cowork_sessions WHERE id = ?", (session.id,)).fetchone() is not None:
             return False
+        reference = unfinished_reference(session.id) if unfinished else first_choice(connection, session.reference)
         connection.execute(
             "INSERT INTO cowork_sessions (id, reference, title, workspace_path, workspace_commit, model_name,"
-            " started_at, last_active_at, parent_id, fork_turn)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT id FROM cowork_sessions WHERE id = ?), ?)",
+            " started_at, last_active_at, is_active, parent_id, fork_turn)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT id FROM cowork_sessions WHERE id = ?), ?)",
             (
                 session.id,
-                free_reference(connection) if is_taken(connection, session.reference) else session.reference,
+                reference,
                 _title(session.title),
                 storable(session.workspace_path),
                 session.workspace_commit,
                 storable(session.model_name),
                 session.started_at,
                 session.started_at,
+                int(not unfinished),
                 session.parent_id,
                 session.fork_turn,
             ),

@@ -20,7 +20,8 @@ from typing import Any
 from loom.archive import clock
 from loom.archive.errors import WriteFailed
 from loom.archive.records import NewSession, NewTurn, TurnKind, TurnStatus
-from loom.archive.rows import storable_turn
+from loom.archive.references import is_reference
+from loom.archive.rows import MAX_COUNT, storable_turn
 from loom.text import plural, storable
 
 _ENDING = ".jsonl"
@@ -225,8 +226,31 @@ def _record(said: dict[str, Any]) -> NewTurn | NewSession:
     """Raises what comes of a line that is none of ours, or is damaged."""
     said.pop("session_id")
     if _SESSION in said:
-        return NewSession(**said[_SESSION])
+        return _session(NewSession(**said[_SESSION]))
     kind, status = TurnKind(said.pop("kind")), TurnStatus(said.pop("status"))
     turn = NewTurn(**said, kind=kind, status=status)
     storable_turn(turn)
     return turn
+
+
+def _session(session: NewSession) -> NewSession:
+    """As it is, if a row can be made of it. Raises ValueError."""
+    texts = (
+        session.id,
+        session.reference,
+        session.title,
+        session.workspace_path,
+        session.workspace_commit or "",
+        session.model_name,
+        session.system_prompt,
+        session.started_at,
+        session.parent_id or "",
+    )
+    numbers = (session.fork_turn or 0, session.copied)
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("a text of the session is none")
+    if not all(type(number) is int and 0 <= number < MAX_COUNT for number in numbers):
+        raise ValueError("a number of the session is none")
+    if not is_reference(session.reference) or clock.normalised(session.started_at) != session.started_at:
+        raise ValueError("the session's reference or moment is none")
+    return session

@@ -25,7 +25,7 @@ from loom.archive.migrations import is_current, prepare
 from loom.archive.mounts import require_local
 from loom.archive.privatefolders import remove_old_copies
 from loom.archive.reader import ArchiveReader
-from loom.archive.records import Draft, Lease, Manifest, NewTurn, Role, Turn, TurnKind, TurnStatus
+from loom.archive.records import Draft, Lease, Manifest, NewSession, NewTurn, Role, Turn, TurnKind, TurnStatus
 from loom.archive.spool import Spool, Spooled, by_message
 from loom.archive.stranded import StrandedSession
 from loom.archive.unwritable import PrivateCopy, copy_privately, is_at_rest, is_unwritable
@@ -148,11 +148,18 @@ class ConversationStore(ArchiveReader):
         """Store a spooled session, turns and all, if it is none that the archive has; whether it did. Raises
         WriteFailed."""
         session = spooled.session
-        if session is None or not await self._access.write(lambda c: sessions.adopt_session(c, session)):
+        if session is None or not await self._adopt_session(session):
             return False
         for turns in by_message(spooled.turns):
             await self.append_turns(spooled.session_id, turns)
         return True
+
+    async def _adopt_session(self, session: NewSession) -> bool:
+        if not session.copied:
+            return await self._access.write(lambda c: sessions.adopt_session(c, session))
+        # What the archive has of it may be just a half that nobody holds any more.
+        await self._leftovers.done()
+        return await self._forks.make_again(session)
 
     # Sessions
 

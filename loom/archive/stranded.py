@@ -7,6 +7,7 @@ stored again as new ones.
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -72,13 +73,31 @@ def _session(found: Salvage, session: str) -> StrandedSession:
     turns = found.turns[session]
     numbers = sorted(turns)
     record = found.sessions.get(session)
-    # From its beginning on, or the archive has it.
-    new = record is not None and numbers == list(range(1, len(numbers) + 1))
+    before = _before_the_end(numbers)
     return StrandedSession(
         session,
         tuple(_turn(session, turns[number]) for number in numbers),
-        _new_session(record, found.texts.get(session, ("", ""))[0]) if new and record is not None else None,
+        _new_session(record, found.texts.get(session, ("", ""))[0], before)
+        if record is not None and _is_perhaps_new(record, before)
+        else None,
     )
+
+
+def _before_the_end(numbers: Sequence[int]) -> int:
+    """The last number that is missing before those that follow each other up to the end; 0 for none."""
+    first = numbers[-1]
+    for number in reversed(numbers[:-1]):
+        if number != first - 1:
+            break
+        first = number
+    return first - 1
+
+
+def _is_perhaps_new(record: tuple[Any, ...], before: int) -> bool:
+    """Whether the archive may not know the session, of which the log has everything behind turn `before`. A fork was
+    hidden as long as a part of it was missing: who did not have the log took it for a half."""
+    parent, fork_turn = record[17:19]
+    return before == 0 or (parent is not None and fork_turn is not None and before <= fork_turn)
 
 
 def _turn(session: str, row: tuple[Any, ...]) -> NewTurn:
@@ -102,7 +121,7 @@ def _turn(session: str, row: tuple[Any, ...]) -> NewTurn:
     )
 
 
-def _new_session(record: tuple[Any, ...], system_prompt: str) -> NewSession:
+def _new_session(record: tuple[Any, ...], system_prompt: str, copied: int) -> NewSession:
     return NewSession(
         id=record[0],
         reference=record[1],
@@ -114,4 +133,5 @@ def _new_session(record: tuple[Any, ...], system_prompt: str) -> NewSession:
         started_at=record[8],
         parent_id=record[17],
         fork_turn=record[18],
+        copied=copied,
     )

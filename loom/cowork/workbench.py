@@ -69,13 +69,18 @@ class Workbench:
         """Store the sessions that an earlier loom could not leave in the archive: nobody could open them, to have their
         turns brought back. What fails stays for the next start."""
         try:
-            for spooled in await asyncio.to_thread(self.spool.waiting):
+            waiting = await asyncio.to_thread(self.spool.waiting)
+        except OSError as error:
+            self.log_fault(error)
+            return
+        for spooled in waiting:
+            try:
                 if await self.store.adopt(spooled):
                     kept = await asyncio.to_thread(self.spool.remove, spooled)
                     if kept is not None:
                         self.log_fault(LoomError(unreadable_in_words(spooled, kept)))
-        except (LoomError, OSError) as error:
-            self.log_fault(error)
+            except (LoomError, OSError) as error:
+                self.log_fault(error)
 
     async def back_up(self) -> None:
         """Make the day's backup if it is due. A failure is said in `loom.log`: it must not stop the work."""

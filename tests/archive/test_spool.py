@@ -6,11 +6,13 @@ import os
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from loom.archive import ConversationStore, NewTurn, TurnKind, TurnStatus, WriteFailed
+from loom.archive.records import NewSession
 from loom.archive.rows import storable_turn
 from loom.archive.spool import Spool, by_message
 
@@ -103,6 +105,57 @@ def test_a_line_that_is_damaged_anywhere_costs_no_other(tmp_path: Path) -> None:
         assert len(found.turns) + found.unreadable >= 2, line
         for turn in found.turns:
             storable_turn(turn)
+
+
+NEW = NewSession(
+    id="s",
+    reference="k3f9",
+    title="",
+    workspace_path="/w",
+    workspace_commit=None,
+    model_name="offline",
+    system_prompt="",
+    started_at="2026-01-02T03:04:05.000006Z",
+    parent_id=None,
+    fork_turn=None,
+)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *({name: None} for name in ("id", "reference", "title", "workspace_path", "model_name", "system_prompt")),
+        *({name: [1]} for name in ("title", "workspace_commit", "parent_id", "fork_turn", "copied")),
+        {"reference": "FORK 1"},
+        {"reference": ""},
+        {"started_at": "yesterday"},
+        {"started_at": None},
+        {"fork_turn": -1},
+        {"copied": 2**63},
+        {"copied": True},
+    ],
+    ids=str,
+)
+async def test_a_session_that_is_none_keeps_nobody_from_starting(
+    store: ConversationStore, tmp_path: Path, damage: dict[str, object]
+) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.put("s", [CALL], replace(NEW, **damage))  # type: ignore[arg-type]
+    spool.close()
+    (found,) = Spool(tmp_path / "spool").waiting()
+    assert (len(found.turns), found.session, found.unreadable) == (1, None, 1)
+    assert not await store.adopt(found)
+
+
+async def test_a_session_comes_back_as_it_was_put(store: ConversationStore, tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.put("s", [CALL], NEW)
+    spool.close()
+    (found,) = Spool(tmp_path / "spool").waiting()
+    assert found.session == NEW
+    assert await store.adopt(found)
+    (kept,) = await store.list_sessions()
+    assert (kept.id, kept.reference, kept.started_at, kept.turn_count) == ("s", "k3f9", NEW.started_at, 1)
 
 
 def test_what_is_no_file_keeps_nothing_from_coming_back(tmp_path: Path) -> None:

@@ -13,10 +13,25 @@ from typing import Any
 from loom.archive.flocks import lock_at_once
 
 _PROGRAM = """
-import asyncio, json, sys
+import asyncio, json, sys, threading
 from pathlib import Path
-from loom.archive import ArchiveError, ConversationStore
+from loom.archive import ArchiveError, ConversationStore, forks
 from loom.archive.spool import Spool
+
+async def fork_moving_the_log(store, session, turns):
+    begun, moved = threading.Event(), threading.Event()
+    end_of_part = forks._end_of_part
+    def hold(connection, fork, after):
+        if after >= turns:
+            begun.set()
+            moved.wait()
+        return end_of_part(connection, fork, after)
+    forks.PART_TURNS, forks._end_of_part = turns, hold
+    making = asyncio.ensure_future(store.fork_session(session))
+    await asyncio.to_thread(begun.wait)
+    assert await store.checkpoint(empty=False)
+    moved.set()
+    return await making
 
 async def keep(path, workspace):
     loop = asyncio.get_running_loop()
@@ -48,6 +63,9 @@ async def keep(path, workspace):
             elif command == "lease":
                 await store.acquire_lease(rest[0])
                 say(leased=True)
+            elif command == "fork":
+                # So many of its turns are in the database when the rest is copied.
+                say(fork=await fork_moving_the_log(store, *rest))
             elif command == "checkpoint":
                 say(whole=await store.checkpoint(empty=False))
             elif command == "hear":
