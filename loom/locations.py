@@ -66,6 +66,21 @@ class Locations:
         config = Path(os.path.realpath(self.config.parent), self.config.name)
         return real == config or (real.is_relative_to(home) and not real.is_relative_to(home / self.exports.name))
 
+    def uses(self, path: Path) -> bool:
+        """Whether loom would take a file of this name, which need not be there, for one of its own, or anything beside
+        it. Not where copies of the archive are kept, nor the archive's own name: what was recovered is put there."""
+        real = Path(os.path.realpath(path.parent), path.name)
+        home = Path(os.path.realpath(self.home))
+        if real == Path(os.path.realpath(self.config.parent), self.config.name):
+            return True
+        if not real.is_relative_to(home):
+            return False
+        folder, *below = real.relative_to(home).parts
+        if below:
+            return folder not in (self.backups.name, self.exports.name)
+        own = (self.backups, self.exports, self.spool, self.unsent, self.view, self.trust, self.log)
+        return folder.startswith(f"{self.archive.name}-") or folder in (path.name for path in own)
+
     def prepare(self) -> None:
         """Make the home folder, mode 0700 under any umask, or take one that is there from everybody else. Raises
         OSError if it cannot."""

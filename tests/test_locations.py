@@ -35,3 +35,45 @@ def test_the_home_is_private_under_any_umask(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert stat.S_IMODE(locations.home.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    ("name", "is_used"),
+    [
+        ("copy.db", False),
+        ("archive.db", False),  # what was recovered is put there
+        ("archive-recovered.db", False),
+        ("backups/copy.db", False),
+        ("backups/archive-20200101T000000Z.db", False),
+        ("exports/copy.db", False),
+        ("../copy.db", False),
+        ("../config.toml", False),
+        ("link/copy.db", False),
+        ("config.toml", True),
+        ("loom.log", True),
+        ("trust.json", True),
+        ("view.json", True),
+        ("archive.db-wal", True),
+        ("archive.db-wal-replaced-1", True),
+        ("backups", True),
+        ("leases/x.lease", True),
+        ("spool/x.jsonl", True),
+        ("memory/deep/MEMORY.md", True),
+        ("leases/../unsent/x.txt", True),
+        ("way/x.lease", True),
+    ],
+)
+def test_names_that_loom_uses_are_known_however_they_are_spelled(tmp_path: Path, name: str, is_used: bool) -> None:
+    locations = find_locations({"LOOM_HOME": str(tmp_path / "home")})
+    locations.prepare()
+    for folder in ("backups", "leases", "unsent"):
+        (locations.home / folder).mkdir()
+    (locations.home / "link").symlink_to(tmp_path)
+    (locations.home / "way").symlink_to("leases")
+    assert locations.uses(locations.home / name) == is_used
+
+
+def test_the_settings_are_looms_wherever_they_are(tmp_path: Path) -> None:
+    locations = find_locations({"XDG_STATE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")})
+    assert locations.uses(locations.config)
+    assert not locations.uses(locations.config.with_name("copy.db"))

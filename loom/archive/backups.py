@@ -46,12 +46,22 @@ def create_backup(archive: Path, target: Path | None = None) -> Backup:
     or WriteFailed when there is such a file already, it cannot be written, or does not check out.
     """
     own = archive.parent / "backups"
-    moment = clock.now()[:19].replace("-", "").replace(":", "")
-    wanted = own / f"{archive.stem}-{moment}Z.db" if target is None else target.absolute()
-    if target is not None and os.path.lexists(wanted):
+    if target is None:
+        moment = clock.now()[:19].replace("-", "").replace(":", "")
+        return _create(archive, own / f"{archive.stem}-{moment}Z.db")
+    wanted = target.absolute()
+    if os.path.lexists(wanted):
         raise WriteFailed(f"{target} exists already, and no backup overwrites a file.", "Name another file.")
     if wanted.parent != own:
         require_place(wanted, archive)
+    if wanted.parent.resolve() == own.resolve() and (wanted.name == ELSEWHERE or _AUTOMATIC.match(wanted.name)):
+        # It would go with the next automatic one, or be taken for the list.
+        raise WriteFailed(f"{target} is a name that loom's own files have.", "Name another file.")
+    return _create(archive, wanted)
+
+
+def _create(archive: Path, wanted: Path) -> Backup:
+    own = archive.parent / "backups"
     with readable(archive) as place, closing(connect(place, readonly=True)) as connection:
         try:
             path = back_up(connection, wanted)
@@ -61,7 +71,7 @@ def create_backup(archive: Path, target: Path | None = None) -> Backup:
             raise WriteFailed(
                 f"The backup {wanted} cannot be written: {error.strerror or error}.", "Choose another place for it."
             ) from error
-    if path.parent != own and not is_unwritable(archive):
+    if path not in known_backups(archive) and not is_unwritable(archive):
         _note(own / ELSEWHERE, path)
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as copy:
         sessions, turns = _counts(copy)
@@ -94,7 +104,7 @@ def back_up_regularly(archive: Path, *, today: datetime | None = None) -> Backup
     made = [moment for moment, _ in automatic_backups(archive) if moment <= now]
     if made and (now - made[-1]).total_seconds() < AUTOMATIC_EVERY_DAYS * 86_400:
         return None
-    backup = create_backup(archive, folder / f"{archive.stem}-auto-{now.strftime('%Y%m%dT%H%M%SZ')}.db")
+    backup = _create(archive, folder / f"{archive.stem}-auto-{now.strftime('%Y%m%dT%H%M%SZ')}.db")
     # Only now: at no moment are there fewer than there were.
     oldest_first = sorted(automatic_backups(archive), key=lambda found: (found[0] <= now, found[0]))
     for _, old in oldest_first[:-KEPT_AUTOMATIC]:

@@ -6,9 +6,10 @@ import argparse
 
 from loom.archive.restoring import Loss
 from loom.archive.salvage import recover
-from loom.cli.named_file import named_file
+from loom.cli.named_file import named_file, place_of_a_copy
 from loom.cli.output import write_line
 from loom.cli.progress import shown_progress
+from loom.locations import find_locations
 from loom.text import plural, show_line
 from loom.turn_numbers import named_turns
 
@@ -18,7 +19,7 @@ def run(parsed: argparse.Namespace) -> int:
     damaged = named_file(parsed.file)
     target = damaged.with_name(f"{damaged.stem}-recovered.db")
     if parsed.output is not None:
-        target = named_file(parsed.output)
+        target = place_of_a_copy(parsed.output, find_locations())
     with shown_progress() as progress:
         recovered = recover(damaged, target, progress)
     by_pages = recovered.turns - recovered.read_by_database

@@ -91,6 +91,12 @@ async def test_a_backup_elsewhere_is_private_and_remembered(
         create_backup(store.path, target)
 
 
+async def test_a_backup_under_any_name_among_the_others_is_remembered(store: ConversationStore) -> None:
+    own = create_backup(store.path).path
+    other = create_backup(store.path, own.with_name("before the move")).path
+    assert known_backups(store.path) == [own, other]
+
+
 @pytest.mark.parametrize("folder", ["file", "typo", "typo/in/it"])
 async def test_a_backup_where_there_is_no_folder_is_refused_and_makes_none(
     store: ConversationStore, tmp_path: Path, folder: str
