@@ -14,7 +14,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from loom.archive.chains import Chain, Progress, follow_chains, lenient
-from loom.archive.database import WRITING_PATIENCE, connect, has_table, pragma, require_file
+from loom.archive.database import connect, has_table, pragma, require_file
 from loom.archive.errors import ArchiveDamaged, ArchiveError, ArchiveUnavailable
 from loom.archive.faults import RECOVER, primary_code
 from loom.archive.findings import CheckReport, Finding
@@ -25,7 +25,6 @@ from loom.archive.openfiles import ASIDE
 from loom.archive.privatefolders import remove_old_copies
 from loom.archive.references import WHOLE, known_reference
 from loom.archive.removal import half_purged, unfinished
-from loom.archive.transactions import in_turn
 from loom.archive.undigested import unreadable
 from loom.archive.unwritable import readable
 from loom.text import plural
@@ -217,21 +216,7 @@ class _Check:
     def _compare_index(self, connection: sqlite3.Connection, mark: int) -> None:
         from loom.archive.search.index import is_sound
 
-        try:
-            # SQLite's own check of a full-text table is a statement that writes, though it changes nothing.
-            with closing(connect(self._place)) as writing:
-                # Behind somebody who stays in the middle of a write it would seem damaged.
-                with in_turn(writing, WRITING_PATIENCE):
-                    pass
-                sound = is_sound(writing)
-        except ArchiveError:
-            self._standing.setdefault("index", "not checked")
-            self._remarks.append("The full-text index was not checked: that needs a writable archive.")
-            return
-        except sqlite3.OperationalError as error:
-            self._standing.setdefault("index", "not checked")
-            self._unseen.append(f"The full-text index was not checked: {error}.")
-            return
+        sound = is_sound(connection)
         missing = connection.execute(
             "SELECT count(*) FROM conversation_turns AS t WHERE t.id <= ? AND t.kind = 'text' AND t.content <> ''"
             " AND t.role IN ('user', 'assistant') AND NOT EXISTS (SELECT 1 FROM search_sessions AS s"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from contextlib import closing
@@ -17,6 +18,7 @@ from loom.archive.database import connect
 from loom.archive.reindex import reindex
 from loom.archive.transactions import transaction
 from tests.support.damage import find_bytes, overwrite
+from tests.support.sealed import sealed
 from tests.support.small_disk import fill_up, small_disk
 
 
@@ -57,21 +59,24 @@ async def test_a_check_runs_beside_a_writer_and_names_who_holds_a_session(
     assert await store.append_turn(session, "assistant", "goes on") == 2
 
 
-async def test_an_index_is_not_called_damaged_because_somebody_stays_in_the_middle_of_a_write(
-    archive_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_nobody_waits_for_a_check_and_it_waits_for_nobody(archive_path: Path) -> None:
     await _filled(archive_path)
     reindex(archive_path)
-    for module in ("loom.archive.check.WRITING_PATIENCE", "loom.archive.database.CLOSING_PATIENCE"):
-        monkeypatch.setattr(module, 0.1)
     with closing(connect(archive_path)) as stopped, transaction(stopped):
         stopped.execute("UPDATE cowork_sessions SET title = 'half'")
         report = check(archive_path)
-    assert report.findings == ()
-    assert not report.sound
-    (unseen,) = report.unseen
-    assert "index was not checked" in unseen
-    assert check(archive_path).sound
+    assert report.sound, report
+    assert (report.unseen, report.standing, "index" in report.checked) == ((), {}, True)
+
+
+async def test_a_damaged_index_is_found_where_nothing_can_be_written(archive_path: Path) -> None:
+    await _filled(archive_path)
+    reindex(archive_path)
+    with closing(sqlite3.connect(archive_path)) as intruder:
+        intruder.execute("UPDATE search_terms_data SET block = x'00ff00ff'")
+        intruder.commit()
+    with sealed(archive_path.parent):
+        assert _parts(check(archive_path)) == {"index"}
 
 
 async def test_an_archive_that_finds_no_room_to_be_read_is_not_called_damaged(tmp_path: Path) -> None:

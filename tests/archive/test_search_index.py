@@ -115,6 +115,8 @@ def test_damage_that_sqlite_is_silent_about_is_seen(connection: sqlite3.Connecti
     with closing(sqlite3.connect(tmp_path / "archive.db")) as intruder:
         intruder.execute("UPDATE search_terms_data SET block = x'00ff00ff'")
         intruder.commit()
+    with closing(connect(tmp_path / "archive.db", readonly=True)) as fresh:
+        assert not is_sound(fresh)
     with closing(connect(tmp_path / "archive.db")) as fresh:
         assert not is_sound(fresh)
         rebuild(fresh)

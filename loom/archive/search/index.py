@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from heapq import merge
 from importlib.resources import files
@@ -156,22 +157,37 @@ def newest_turn(connection: sqlite3.Connection) -> int:
 
 
 def is_sound(connection: sqlite3.Connection) -> bool:
-    """Whether the index holds together; SQLite reads a damaged one as an empty one, without an error. Takes long for
-    a large index. One that is missing is sound: it will be made."""
-    if watermark(connection) is None:
-        return True
+    """Whether the index holds together; SQLite reads a damaged one as an empty one, without an error. Only reads, all
+    of it at one moment. Takes long for a large index. One that is missing is sound: it will be made."""
+    own = not connection.in_transaction
+    if own:
+        connection.execute("BEGIN")
     try:
+        if watermark(connection) is None:
+            return True
         for table in ("search_terms", "search_name_pieces"):
-            connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")  # noqa: S608
-        connection.execute("BEGIN")  # one moment for all that is compared, whoever indexes meanwhile
-        try:
-            sound = _agrees(connection)
-        finally:
-            connection.execute("ROLLBACK")
+            _look_over(connection, table)
+        return _agrees(connection)
     except sqlite3.DatabaseError:
-        sound = False
-    # Somebody may just be making it anew.
-    return sound or watermark(connection) is None
+        return False
+    finally:
+        if own:
+            connection.execute("ROLLBACK")
+
+
+def _look_over(connection: sqlite3.Connection, table: str) -> None:
+    """Let SQLite check a full-text table. That is a statement that writes, though it changes nothing, and appends would
+    wait for it: it is done in a copy of the table's pages in memory. Raises sqlite3.DatabaseError."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+        for statement in statements(index_schema()):
+            if f"VIRTUAL TABLE IF NOT EXISTS {table} " in statement:
+                copy.execute(statement)
+        for part in ("config", "data", "idx"):
+            copy.execute(f"DELETE FROM {table}_{part}")  # noqa: S608 - a constant name
+            rows = connection.execute(f"SELECT * FROM {table}_{part}")  # noqa: S608
+            marks = ", ".join("?" * len(rows.description))
+            copy.executemany(f"INSERT INTO {table}_{part} VALUES ({marks})", rows)  # noqa: S608
+        copy.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")  # noqa: S608
 
 
 def _agrees(connection: sqlite3.Connection) -> bool:
