@@ -1,7 +1,4 @@
-"""Looks for a text in the bytes of every file of a folder, whatever is in them.
-
-In a process of its own: opening a database's file beside SQLite cancels SQLite's locks.
-"""
+"""Looks for a text in the bytes of files, whatever is in them."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from loom.archive import traces_process
 from loom.archive.errors import ArchiveUnavailable
 
 SAMPLE = 32
@@ -26,8 +24,6 @@ none."""
 
 _WORK = 20_000_000_000
 """Bytes to compare at most, all samples in all files: about half a minute."""
-
-_CHUNK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +51,7 @@ def look(files: Sequence[Path], samples: Sequence[bytes]) -> tuple[list[Trace], 
     """Where the samples stand, and which files could not be read. Raises ArchiveUnavailable if nobody can look."""
     question = {"files": [str(file) for file in files], "samples": [sample.hex() for sample in samples]}
     done = subprocess.run(
-        [sys.executable, "-c", "from loom.archive.traces import answer; answer()"],
+        [sys.executable, "-I", "-S", traces_process.__file__],
         input=json.dumps(question),
         capture_output=True,
         text=True,
@@ -66,34 +62,6 @@ def look(files: Sequence[Path], samples: Sequence[bytes]) -> tuple[list[Trace], 
     said = json.loads(done.stdout)
     traces = [Trace(Path(file), tuple(places)) for file, places in said["found"]]
     return traces, [Path(file) for file in said["unread"]]
-
-
-def answer() -> None:
-    """The other process: a question on standard input, its answer on standard output."""
-    question = json.load(sys.stdin)
-    samples = [bytes.fromhex(sample) for sample in question["samples"]]
-    found: list[tuple[str, list[int]]] = []
-    unread: list[str] = []
-    for file in question["files"]:
-        try:
-            places = _search(Path(file), samples)
-        except OSError:
-            unread.append(file)
-            continue
-        if places:
-            found.append((file, places))
-    json.dump({"found": found, "unread": unread}, sys.stdout)
-
-
-def _search(path: Path, samples: Sequence[bytes]) -> list[int]:
-    found: set[int] = set()
-    with path.open("rb") as file:
-        tail = b""
-        while chunk := file.read(_CHUNK):
-            data = tail + chunk
-            found.update(place for place, sample in enumerate(samples) if place not in found and sample in data)
-            tail = data[-SAMPLE + 1 :]
-    return sorted(found)
 
 
 def thinned(samples: Sequence[bytes], size: int) -> list[bytes]:

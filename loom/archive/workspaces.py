@@ -57,7 +57,9 @@ def _root_commit(folder: str) -> str | None:
 def _git(folder: str, *arguments: str) -> str:
     # A hook or an editor may have pointed git elsewhere; the question is about this folder.
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environ["GIT_OPTIONAL_LOCKS"] = "0"
+    # Where a part of the history is missing, git would fetch it in the way that the repository's configuration says,
+    # which may be any program: the folder is asked before anybody has said that it is to be trusted.
+    environ |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
     try:
         done = subprocess.run(
             ["git", *arguments],

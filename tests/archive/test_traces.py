@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from loom.archive.traces import EVERY, SAMPLE, look, samples_of, thinned
 
 
@@ -31,6 +33,17 @@ def test_what_says_nothing_is_not_looked_for() -> None:
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     assert look([tmp_path / "none"], [b"x" * 20]) == ([], [tmp_path / "none"])
+
+
+def test_nothing_of_the_folder_that_loom_was_started_in_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("json", "loom", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()\nraise SystemExit(3)\n")
+    (tmp_path / "file").write_bytes(b"forty characters that mean one thing only")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (found,) = look([tmp_path / "file"], [b"characters that mean"])[0]
+    assert found.samples == (0,)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_samples_are_thinned_evenly_where_there_is_much_to_search() -> None:
