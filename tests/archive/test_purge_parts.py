@@ -131,7 +131,7 @@ async def test_others_write_between_the_parts_of_a_purge(
 async def test_one_that_appends_without_a_pause_gets_its_turns(
     store: ConversationStore, other_store: ConversationStore
 ) -> None:
-    doomed, kept = await _fill(store, 3_000)
+    doomed, kept = await _fill(store, TURNS)
     appended = 20
     one_more = threading.Event()
     at_parts: list[int] = []
@@ -147,7 +147,7 @@ async def test_one_that_appends_without_a_pause_gets_its_turns(
         appended = await other_store.append_turn(kept, "user", f"and this, {appended}")
         one_more.set()
     assert (await going).left == ()
-    assert at_parts == sorted(set(at_parts)) and len(at_parts) >= 3_000 // SHORT.turns
+    assert at_parts == sorted(set(at_parts)) and len(at_parts) >= TURNS // SHORT.turns
     assert await store.get_turn_count(kept) == appended
     report = check(store.path)
     assert report.sound, report.findings

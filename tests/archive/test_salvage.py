@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import subprocess
@@ -78,12 +79,19 @@ async def _read(path: Path, session: str) -> list[Turn]:
         await store.close()
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """An archive that nobody opens, and the session in it."""
+    path = tmp_path_factory.mktemp("whole") / "home" / "archive.db"
+    return path, asyncio.run(_archive(path))
+
+
 @pytest.fixture
-async def damaged(archive_path: Path, tmp_path: Path) -> tuple[Path, str]:
+def damaged(whole: tuple[Path, str], tmp_path: Path) -> tuple[Path, str]:
     """A copy that may be damaged freely, and the session in it."""
-    session = await _archive(archive_path)
+    path, session = whole
     copy = tmp_path / "damaged.db"
-    copy_file(archive_path, copy)
+    copy_file(path, copy)
     return copy, session
 
 
@@ -135,6 +143,8 @@ async def test_damage_beside_the_turns_costs_none(
 
 async def test_a_whole_file_is_recovered_whole(damaged: tuple[Path, str], archive_path: Path, tmp_path: Path) -> None:
     path, session = damaged
+    archive_path.parent.mkdir(mode=0o700)
+    copy_file(path, archive_path)
     (tmp_path / "new").mkdir()
     # The name that `loom recover` gives when none is given begins with that of a file without an ending.
     recovered = recover(path.rename(tmp_path / "new" / "saved"), tmp_path / "new" / "saved-recovered.db")

@@ -2,7 +2,8 @@
 
 After each kill the archive is opened: whatever the model was sent, and whatever the screen showed as stored, is there
 word for word, in order, with its digests right; what streamed is an interrupted turn; the next start goes on.
-LOOM_KILLS makes the run longer, LOOM_SEED another one.
+It is killed once at every place of every request, in an order and at so many bytes more as LOOM_SEED has it; LOOM_KILLS
+makes the run longer.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ from tests.support.provider import Request, ScriptedProvider
 from tests.support.pty_program import PATIENCE, PtyProgram, environment_for
 from tests.support.replies import Call, Gate, Reply, Text
 
-KILLS = int(os.environ.get("LOOM_KILLS", "15"))
-SEED = int(os.environ.get("LOOM_SEED", "20261122"))
 ROUNDS = 3
 """Requests of one exchange: two that ask for a tool, then the answer."""
+PLACES = ("before", "middle", "after")
+KILLS = int(os.environ.get("LOOM_KILLS", str(ROUNDS * len(PLACES))))
+SEED = int(os.environ.get("LOOM_SEED", "20261122"))
 
 
 @dataclass
@@ -67,9 +69,6 @@ class Model:
         return Reply(*marks["before"], first, *marks["middle"], second, *marks["after"])
 
 
-PLACES = ("before", "middle", "after")
-
-
 @pytest.fixture
 def model() -> Model:
     return Model()
@@ -90,8 +89,10 @@ async def test_whatever_was_sent_or_shown_survives_every_kill(
         home, LOOM_MODEL="openai-chat:test", OPENAI_BASE_URL=provider.base_url, OPENAI_API_KEY="sk-test"
     )
     said: list[str] = []
+    everywhere = [(request, where) for request in range(1, ROUNDS + 1) for where in PLACES]
+    chance.shuffle(everywhere)
     for number in range(KILLS):
-        kill = Kill(chance.randint(1, ROUNDS), chance.choice(PLACES), chance.choice((0, 0, 200, 2_000, 8_000)))
+        kill = Kill(*everywhere[number % len(everywhere)], chance.choice((0, 0, 200, 2_000, 8_000)))
         what = f"kill {number} of seed {SEED}: {kill.where} in request {kill.request}, {kill.bytes_more} bytes later"
         model.kill, model.asked = kill, 0
         seen = len(provider.requests)
