@@ -14,8 +14,10 @@ from loom.archive import clock
 from loom.archive.database import connect
 from loom.archive.errors import WriteFailed
 from loom.archive.faults import unwritable
+from loom.archive.privatefolders import BACKING_UP, PrivateFolder, remove_left
 from loom.archive.references import WHOLE
 from loom.archive.unwritable import is_unwritable, readable
+from loom.archive.wholefiles import give_name
 
 KEPT_AUTOMATIC = 3
 """So many automatic backups are kept; one more, and the oldest goes."""
@@ -144,35 +146,54 @@ def back_up(connection: sqlite3.Connection, target: Path) -> Path:
     of the copy. Raises WriteFailed when the copy does not check out, OSError or sqlite3.Error when it cannot be made.
     """
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = _new_file(target)
+    remove_left(target.parent, BACKING_UP)
+    folder = PrivateFolder.made(target.parent, BACKING_UP)
     try:
-        with closing(sqlite3.connect(path, isolation_level=None)) as copy:
-            # Nothing is written between the copy and the comparison: both see the same moment.
-            connection.execute("BEGIN")
-            try:
-                expected = _ends(connection)
-                # In one step: the stepwise backup starts over at every write and never ends beside a busy writer.
-                connection.backup(copy, pages=-1)
-            finally:
-                connection.execute("ROLLBACK")
-            # A copy in one file: nobody has to think of a log beside it.
-            copy.execute("PRAGMA journal_mode = DELETE").fetchone()
-        # From the file itself, not from what the copying connection remembers.
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as opened:
-            (verdict,) = opened.execute("PRAGMA quick_check(1)").fetchone()
-            if verdict == "ok" and _ends(opened) != expected:
-                verdict = "its sessions end elsewhere"
-        _sync(path)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+        made = folder.path / "copy.db"
+        _copy(connection, made)
+        return _named(made, target)
+    finally:
+        folder.remove()
+
+
+def _copy(connection: sqlite3.Connection, made: Path) -> None:
+    # Under any umask: SQLite gives what it makes beside it the same mode.
+    os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    made.chmod(0o600)
+    with closing(sqlite3.connect(made, isolation_level=None)) as copy:
+        # Nothing is written between the copy and the comparison: both see the same moment.
+        connection.execute("BEGIN")
+        try:
+            expected = _ends(connection)
+            # In one step: the stepwise backup starts over at every write and never ends beside a busy writer.
+            connection.backup(copy, pages=-1)
+        finally:
+            connection.execute("ROLLBACK")
+        # A copy in one file: nobody has to think of a log beside it.
+        copy.execute("PRAGMA journal_mode = DELETE").fetchone()
+    # From the file itself, not from what the copying connection remembers.
+    with closing(sqlite3.connect(f"{made.as_uri()}?mode=ro", uri=True)) as opened:
+        (verdict,) = opened.execute("PRAGMA quick_check(1)").fetchone()
+        if verdict == "ok" and _ends(opened) != expected:
+            verdict = "its sessions end elsewhere"
     if verdict != "ok":
-        path.unlink(missing_ok=True)
         raise WriteFailed(
-            f"The backup {path} does not check out ({verdict}) and was removed.",
+            f"The backup does not check out ({verdict}) and was removed.",
             "`loom check` says what is wrong with the archive.",
         )
-    return path
+
+
+def _named(made: Path, target: Path) -> Path:
+    """Give the copy its name, with a number behind it when there is such a file; the path."""
+    number, path = 1, target
+    while True:
+        try:
+            give_name(made, path)
+        except FileExistsError:
+            number += 1
+            path = target.with_name(f"{target.stem}-{number}{target.suffix}")
+        else:
+            return path
 
 
 def _ends(connection: sqlite3.Connection) -> list[tuple[str, int, str | None]]:
@@ -198,29 +219,3 @@ def _note(file: Path, backup: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _sync(path: Path) -> None:
-    for place in (path, path.parent):
-        descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _new_file(target: Path) -> Path:
-    number = 1
-    path = target
-    while True:
-        try:
-            descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        except FileExistsError:
-            number += 1
-            path = target.with_name(f"{target.stem}-{number}{target.suffix}")
-            continue
-        try:
-            os.fchmod(descriptor, 0o600)
-        finally:
-            os.close(descriptor)
-        return path

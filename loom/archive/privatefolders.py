@@ -1,5 +1,5 @@
-"""Folders for copies of an archive that one process reads: nobody else's to read, locked while they are in use, and
-removed when their process has ended, however it ended."""
+"""Folders for copies of an archive that one process reads or makes: nobody else's to read, locked while they are in
+use, and removed when their process has ended, however it ended."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ READING = "loom-archive-"
 
 RECOVERING = ".loom-recover-"
 """How the folder of a copy that turns are saved from begins: beside what they are saved to, where there is room."""
+
+BACKING_UP = ".loom-backup-"
+"""How the folder of a backup begins that is being made: beside what it will be."""
 
 _made: set[Path] = set()
 """Those of this process."""
@@ -48,11 +51,13 @@ class PrivateFolder:
             # Known before it is made: Ctrl+C may come in between.
             _made.add(folder)
             folder.mkdir(mode=0o700)
-            lock = _open(folder)
             # Somebody who removes old ones may have come before the lock.
-            if lock_at_once(lock) and folder.exists():
-                return cls(folder, lock)
-            os.close(lock)
+            with suppress(FileNotFoundError):
+                lock = _open(folder)
+                if lock_at_once(lock) and folder.exists():
+                    return cls(folder, lock)
+                os.close(lock)
+            _made.discard(folder)
 
     def remove(self) -> None:
         """Raises nothing: what stays is nobody else's to read, and is removed at another start."""
@@ -62,11 +67,12 @@ class PrivateFolder:
 
 
 def remove_old_copies(home: Path) -> list[Path]:
-    """Remove the copies of those that were ended by force and could not: in the folder for temporary files, and in
-    that of the archive. Gives the files of those still in use, or that cannot be removed. Raises nothing."""
+    """Remove the copies of those that were ended by force and could not: in the folder for temporary files, in that of
+    the archive and in that of its backups. Gives the files of those still in use, or that cannot be removed. Raises
+    nothing."""
     temporary = temporary_folder()
     elsewhere = [] if temporary is None else remove_left(temporary, READING)
-    return [*elsewhere, *remove_left(home, RECOVERING)]
+    return [*elsewhere, *remove_left(home, RECOVERING), *remove_left(home / "backups", BACKING_UP)]
 
 
 def temporary_folder() -> Path | None:
@@ -91,7 +97,9 @@ def remove_left(parent: Path, beginning: str) -> list[Path]:
                     shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(lock)
-        left += [file for file in folder.glob("*") if file.is_file()]
+        # Its process may take it away meanwhile.
+        with suppress(OSError):
+            left += [file for file in folder.glob("*") if file.is_file()]
     return left
 
 

@@ -10,7 +10,6 @@ import contextlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +25,10 @@ from loom.archive.pages import Pages, open_log
 from loom.archive.privatefolders import RECOVERING, PrivateFolder, remove_left
 from loom.archive.restoring import Loss, restore
 from loom.archive.shapes import Salvage
+from loom.archive.wholefiles import give_name
 
 _TABLES = ("conversation_turns", "cowork_sessions", "session_texts", "drafts", "manifests")
 _REPORT_EVERY = 500
-
-_LOCKS = ("-lock", "-queue")
-_ALL = ("", "-wal", "-shm", "-new", "-new-wal", "-new-shm", *_LOCKS)
-"""What the names of files begin to differ in that a new archive is made with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +71,7 @@ def recover(damaged: Path, target: Path, progress: Progress = lambda what, done,
         raise ArchiveUnavailable(f"{damaged} cannot be read: {error.strerror or error}.") from error
     if not found.turns and not found.sessions:
         raise NotAnArchive(f"Nothing of a loom archive was found in {damaged}.", "It was not touched.")
-    try:
-        prepare(target)
-        losses = restore(target, found, damaged.name, progress)
-        with closing(open_database(target)) as connection:
-            # One file, as a backup is: no log that is left where it is put can be its own.
-            connection.execute("PRAGMA journal_mode = DELETE").fetchone()
-        _remove(target, _LOCKS)
-    except sqlite3.Error as error:
-        _remove(target)
-        raise unwritable(error, target) from error
-    except BaseException:
-        _remove(target)
-        raise
+    losses = _write(target, found, damaged.name, progress)
     return Recovered(
         path=target,
         sessions=len(found.sessions.keys() | found.turns.keys()),
@@ -95,6 +79,29 @@ def recover(damaged: Path, target: Path, progress: Progress = lambda what, done,
         read_by_database=by_database,
         losses=losses,
     )
+
+
+def _write(target: Path, found: Salvage, source: str, progress: Progress) -> tuple[Loss, ...]:
+    """Make the new archive, which gets its name when it is whole. Raises as `recover` does."""
+    try:
+        folder = PrivateFolder.made(target.parent, RECOVERING)
+        try:
+            made = folder.path / target.name
+            prepare(made)
+            losses = restore(made, found, source, progress)
+            with closing(open_database(made)) as connection:
+                # One file, as a backup is: no log that is left where it is put can be its own.
+                connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+            give_name(made, target)
+        finally:
+            folder.remove()
+    except sqlite3.Error as error:
+        raise unwritable(error, target) from error
+    except FileExistsError as error:
+        raise WriteFailed(f"{target} was made by somebody else meanwhile.", "Name another file.") from error
+    except OSError as error:
+        raise WriteFailed(f"{target} cannot be written: {error.strerror or error}.", "Choose another place.") from error
+    return losses
 
 
 def _read_by_database(damaged: Path, beside: Path, found: Salvage) -> None:
@@ -140,8 +147,3 @@ def _read_pages(damaged: Path, found: Salvage, progress: Progress) -> None:
                     found.take(row)
             if number % _REPORT_EVERY == 0 or number == total:
                 progress("reading pages", number, total)
-
-
-def _remove(target: Path, suffixes: Sequence[str] = _ALL) -> None:
-    for suffix in suffixes:
-        target.with_name(f"{target.name}{suffix}").unlink(missing_ok=True)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import signal
 import sqlite3
 import stat
+import subprocess
+import sys
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,6 +20,7 @@ import pytest
 from loom.archive import ConversationStore, WriteFailed
 from loom.archive.backups import (
     KEPT_AUTOMATIC,
+    Backup,
     automatic_backups,
     back_up,
     back_up_regularly,
@@ -21,6 +28,10 @@ from loom.archive.backups import (
     known_backups,
 )
 from loom.archive.database import ArchiveConnection, connect
+from loom.archive.guard import ours
+from loom.archive.purge import purge
+from loom.archive.salvage import Recovered, recover
+from tests.support.damage import files_with
 
 
 async def test_a_backup_has_what_is_only_in_the_log(store: ConversationStore, session: str, tmp_path: Path) -> None:
@@ -120,3 +131,92 @@ async def test_a_few_automatic_backups_are_kept_and_no_other_is_touched(store: C
     kept = [path for _, path in automatic_backups(store.path)]
     assert kept == [backup.path for backup in made[-KEPT_AUTOMATIC:] if backup is not None]
     assert own.path.exists()
+
+
+_CUT_OFF = """
+import os, signal, sys
+from pathlib import Path
+from loom.archive import backups, salvage
+
+def killed(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+what, archive, target = sys.argv[1], *map(Path, sys.argv[2:])
+if what == "recover":
+    salvage.restore = killed
+    salvage.recover(archive, target)
+elif what == "at the end":
+    backups.give_name = killed
+    backups.create_backup(archive, target)
+else:
+    backups._ends = killed
+    backups.back_up_regularly(archive)
+"""
+
+
+def _cut_off(what: str, archive: Path, target: Path) -> None:
+    """Do it in a process that is killed in the middle."""
+    done = subprocess.run([sys.executable, "-c", _CUT_OFF, what, str(archive), str(target)], check=False)
+    assert done.returncode == -signal.SIGKILL
+
+
+async def test_an_automatic_backup_that_was_cut_off_is_none(
+    store: ConversationStore, session: str, tmp_path: Path
+) -> None:
+    await store.append_turn(session, "user", "the passphrase is Quetzalcoatl-Vermilion")
+    _cut_off("automatic", store.path, tmp_path)
+    assert known_backups(store.path) == []
+    backup = back_up_regularly(store.path)
+    assert backup is not None
+    assert [path.name for path in backup.path.parent.iterdir()] == [backup.path.name]
+
+
+@pytest.mark.parametrize("what", ["at the end", "recover"])
+async def test_what_was_cut_off_has_no_name_yet_and_can_be_done_again(
+    store: ConversationStore, session: str, tmp_path: Path, what: str
+) -> None:
+    await store.append_turn(session, "user", "kept")
+    await store.close()
+    target = tmp_path / "elsewhere" / "copy.db"
+    target.parent.mkdir()
+    _cut_off(what, store.path, target)
+    assert not target.exists()
+    done: list[Callable[[], Backup | Recovered]] = [
+        lambda: create_backup(store.path, target),
+        lambda: recover(store.path, target),
+    ]
+    with ours():
+        assert done[what == "recover"]().turns == 1
+    assert list(target.parent.iterdir()) == [target]
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+
+
+async def test_what_a_backup_that_was_cut_off_left_goes_with_a_purge(
+    store: ConversationStore, session: str, tmp_path: Path
+) -> None:
+    await store.append_turn(session, "user", "the passphrase is Quetzalcoatl-Vermilion")
+    await store.close()
+    backups = store.path.parent / "backups"
+    _cut_off("at the end", store.path, backups / "copy.db")
+    assert files_with(backups, b"Quetzalcoatl")
+    assert purge(store.path, session, store.path.parent).left == ()
+    assert files_with(store.path.parent, b"Quetzalcoatl") == []
+    assert list(backups.iterdir()) == []
+
+
+async def test_a_backup_is_made_where_files_cannot_have_two_names(
+    store: ConversationStore, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    # A file system that has no links (FAT, exFAT) cannot be mounted everywhere.
+    monkeypatch.setattr(os, "link", no_links)
+    target = tmp_path / "copy.db"
+    assert create_backup(store.path, target).path == target
+    assert back_up_regularly(store.path) is not None
+    with closing(connect(store.path, readonly=True)) as connection:
+        names = [back_up(connection, tmp_path / "b" / "copy.db").name for _ in range(2)]
+    assert names == ["copy.db", "copy-2.db"]
+    assert {path.name for path in (tmp_path / "b").iterdir()} == set(names)
+    assert not list(tmp_path.glob(".loom-*"))

@@ -7,10 +7,12 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from loom.archive import privatefolders
 from loom.archive.privatefolders import READING, RECOVERING, PrivateFolder, remove_old_copies
 from loom.archive.purge import purge
 from loom.archive.unwritable import copy_privately
@@ -71,16 +73,23 @@ def _end_while_it_reads(archive: Path, place: Path, how: signal.Signals, *comman
     raise AssertionError(f"{command} was never seen with its copy")
 
 
+def _copies(place: Path, copies: str) -> list[Path]:
+    # A folder may go while it is looked into.
+    with suppress(FileNotFoundError):
+        return list(place.glob(copies))
+    return []
+
+
 def _stop_where_it_has(child: subprocess.Popen[bytes], place: Path, copies: str) -> bool:
     """Stop it when it has such a file; False when it went on before that could be done."""
-    while not list(place.glob(copies)):
+    while not _copies(place, copies):
         if child.poll() is not None:
             return False
     child.send_signal(signal.SIGSTOP)
     _, status = os.waitpid(child.pid, os.WUNTRACED)
     if not os.WIFSTOPPED(status):
         return False
-    if not list(place.glob(copies)):
+    if not _copies(place, copies):
         child.send_signal(signal.SIGCONT)
         return False
     return True
@@ -128,6 +137,25 @@ def test_what_is_not_a_copy_of_ones_own_is_left_alone(temporary: Path, tmp_path:
     remove_old_copies(tmp_path)
     assert (mine / "archive.db").exists()
     assert len(list(temporary.iterdir())) == 2
+
+
+def test_a_folder_that_is_taken_for_an_old_one_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = []
+
+    def take_it_away(folder: Path) -> int:
+        if not taken:
+            taken.append(folder)
+            folder.rmdir()
+        return opened(folder)
+
+    opened = privatefolders._open
+    monkeypatch.setattr(privatefolders, "_open", take_it_away)
+    made = PrivateFolder.made(tmp_path, RECOVERING)
+    assert list(tmp_path.iterdir()) == [made.path] != taken
+    made.remove()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
