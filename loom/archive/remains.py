@@ -11,11 +11,12 @@ from pathlib import Path
 
 from loom.archive.backups import known_backups
 from loom.archive.openfiles import ASIDE
-from loom.archive.privatefolders import remove_old_copies, temporary_folder
+from loom.archive.privatefolders import BACKING_UP, remove_old_copies, temporary_folder
 from loom.archive.traces import SAMPLE, Trace, look, samples_of, thinned
 from loom.text import plural
 
 _COPY = "a copy that another loom reads: it goes when that loom ends"
+_BEING_MADE = "a backup that another loom is making: delete it when it is there"
 _NOTED = "notes that the session wrote stand here: take them out with /memory"
 _NOTED_BEFORE = "the memory's history has notes that the session wrote: delete the file if they should go too"
 WITH_THE_LOG = "what it keeps goes when every loom has ended"
@@ -61,11 +62,15 @@ def search_files(
     memory = home / "memory"
     left = list(_left_in_memory(memory, notes))
     named = {entry.path for entry in (*known, *left)}
-    left += [Left(trace.path, _COPY) for trace in traces if trace.path in copies]
+    left += [Left(trace.path, _why_a_copy(trace.path)) for trace in traces if trace.path in copies]
     named.update(copies)
     left += [Left(trace.path, _why(trace, archive, memory, in_use)) for trace in traces if trace.path not in named]
     left += [Left(file, "this file could not be read") for file in unread if os.path.lexists(file)]
     return Searched(len(files), len(wanted), left)
+
+
+def _why_a_copy(copy: Path) -> str:
+    return _BEING_MADE if copy.parent.name.startswith(BACKING_UP) else _COPY
 
 
 def _left_in_memory(memory: Path, notes: list[str]) -> Iterator[Left]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from loom.archive import privatefolders
-from loom.archive.privatefolders import READING, RECOVERING, PrivateFolder, remove_old_copies
+from loom.archive.privatefolders import BACKING_UP, READING, RECOVERING, PrivateFolder, remove_old_copies
 from loom.archive.purge import purge
 from loom.archive.unwritable import copy_privately
 from tests.support.keeper import Keeper
@@ -192,3 +192,15 @@ def test_the_copy_of_a_recovery_goes_with_a_purged_session_unless_it_is_in_use(t
     assert [entry.path for entry in left] == [used.path / "copy.db-wal"]
     assert "goes when that loom ends" in left[0].why
     used.remove()
+
+
+def test_a_backup_that_is_being_made_meanwhile_is_named_to_be_deleted(talk: tuple[Path, str]) -> None:
+    archive, session = talk
+    backups = archive.parent / "backups"
+    backups.mkdir(mode=0o700)
+    being_made = PrivateFolder.made(backups, BACKING_UP)
+    shutil.copyfile(archive.with_name("archive.db-wal"), being_made.path / "copy.db")
+    (left,) = purge(archive, session, archive.parent).left
+    assert left.path == being_made.path / "copy.db"
+    assert "delete" in left.why
+    being_made.remove()
