@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -25,6 +26,10 @@ OFFLINE = "offline"
 
 MOST = 1_000_000_000
 """No whole number in the settings means anything beyond this."""
+
+
+MOST_BYTES = 1_000_000
+"""A larger settings file is none."""
 
 
 def _setting(default: Any, doc: str, *, low: float | None = None, high: float | None = None) -> Any:
@@ -137,7 +142,14 @@ def load_settings(path: Path, environ: Mapping[str, str] | None = None, **overri
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text(encoding="utf-8")
+        # A pipe would keep everybody waiting who opens it, and a device never ends.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ConfigError(f"The settings file {path} is not a file.", "Put one in its place, or move it away.")
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise ConfigError(f"The settings file {path} is larger than a settings file can be.", "Look what it is.")
+        text = data.decode()
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:

@@ -1,5 +1,6 @@
 """Settings come from the file, the environment and the command line, and a wrong one is named."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,20 @@ def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
 
 def test_every_setting_says_what_it_is() -> None:
     assert all(field.metadata.get("doc") for field in Settings.__dataclass_fields__.values())
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device", "huge"])
+def test_what_cannot_be_a_settings_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "config.toml"
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "folder":
+            path.mkdir()
+        case "device":
+            path.symlink_to("/dev/zero")
+        case "huge":
+            path.touch()
+            os.truncate(path, 3_000_000_000)
+    with pytest.raises(ConfigError, match="settings file"):
+        load_settings(path, {})
