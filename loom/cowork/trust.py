@@ -79,7 +79,7 @@ class TrustStore:
             entries = json.loads(self._path.read_bytes())
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise TrustUnusable(
                 f"{self._path} cannot be read: {error}.", "Move it away; loom then asks again."
             ) from error

@@ -21,7 +21,7 @@ def load_view(path: Path) -> View:
     """The view as it was kept; the usual one if there is none, or none that can be read. Blocking."""
     try:
         kept = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         # A preference: nothing is lost with it, and nobody is helped by a start that fails for it.
         return View()
     panel = kept.get("state_panel") if isinstance(kept, dict) else None

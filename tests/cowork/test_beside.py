@@ -172,11 +172,14 @@ async def test_without_a_commit_a_change_under_the_eyes_of_a_session_is_the_same
     assert (await again.refresh()).changed == ("AGENTS.md",) and again.standing == "trusted"
 
 
-async def test_what_cannot_be_read_is_said_and_the_rest_still_is(workspace: Path, locations: Locations) -> None:
+@pytest.mark.parametrize("spoiled", ["{", "[" * 100_000], ids=["half", "deep"])
+async def test_what_cannot_be_read_is_said_and_the_rest_still_is(
+    workspace: Path, locations: Locations, spoiled: str
+) -> None:
     (workspace / "AGENTS.md").write_text("Use tabs.\n")
     near = beside(workspace, locations)
     near.memory_file().append("port 8123")
-    locations.trust.write_text("{")
+    locations.trust.write_text(spoiled)
     refreshed = await near.refresh()
     assert [type(problem).__name__ for problem in refreshed.problems] == ["TrustUnusable"]
     assert near.standing == "unasked" and "8123" in near.text(200_000).memory

@@ -20,7 +20,9 @@ def test_it_comes_back_as_it_was_kept(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"state_panel": "yes"}', "\x00", '{"other": 1}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"state_panel": "yes"}', "\x00", '{"other": 1}', pytest.param("[" * 100_000, id="deep")]
+)
 def test_a_spoiled_file_is_the_usual_view(tmp_path: Path, text: str) -> None:
     path = tmp_path / "view.json"
     path.write_text(text)
