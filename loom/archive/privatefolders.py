@@ -54,7 +54,7 @@ class PrivateFolder:
             # Somebody who removes old ones may have come before the lock.
             with suppress(FileNotFoundError):
                 lock = _open(folder)
-                if lock_at_once(lock) and folder.exists():
+                if _is_left_to_us(lock) and folder.exists():
                     return cls(folder, lock)
                 os.close(lock)
             _made.discard(folder)
@@ -101,6 +101,14 @@ def remove_left(parent: Path, beginning: str) -> list[Path]:
         with suppress(OSError):
             left += [file for file in folder.glob("*") if file.is_file()]
     return left
+
+
+def _is_left_to_us(lock: int) -> bool:
+    try:
+        return lock_at_once(lock)
+    except OSError:
+        # No folder can be locked on this disk (NFS): then nobody who finds it takes it for an old one.
+        return True
 
 
 def _open(folder: Path) -> int:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from loom.archive import ConversationStore, WriteFailed
+from loom.archive import ConversationStore, WriteFailed, privatefolders
 from loom.archive.backups import (
     KEPT_AUTOMATIC,
     Backup,
@@ -29,6 +29,7 @@ from loom.archive.backups import (
 )
 from loom.archive.database import ArchiveConnection, connect
 from loom.archive.guard import ours
+from loom.archive.privatefolders import BACKING_UP, PrivateFolder
 from loom.archive.purge import purge
 from loom.archive.salvage import Recovered, recover
 from tests.support.damage import files_with
@@ -219,4 +220,24 @@ async def test_a_backup_is_made_where_files_cannot_have_two_names(
         names = [back_up(connection, tmp_path / "b" / "copy.db").name for _ in range(2)]
     assert names == ["copy.db", "copy-2.db"]
     assert {path.name for path in (tmp_path / "b").iterdir()} == set(names)
+    assert not list(tmp_path.glob(".loom-*"))
+
+
+async def test_a_backup_and_a_recovery_are_made_where_no_folder_can_be_locked(
+    store: ConversationStore, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.append_turn(session, "user", "kept")
+    await store.close()
+
+    def no_locks(descriptor: int) -> bool:
+        raise OSError(errno.EBADF, "Bad file descriptor")
+
+    # So does NFS, which locks nothing that is not open to be written.
+    monkeypatch.setattr(privatefolders, "lock_at_once", no_locks)
+    in_use = PrivateFolder.made(tmp_path, BACKING_UP)
+    assert create_backup(store.path, tmp_path / "copy.db").turns == 1
+    with ours():
+        assert recover(store.path, tmp_path / "recovered.db").turns == 1
+    assert in_use.path.exists(), "nobody knows whether its process lives"
+    in_use.remove()
     assert not list(tmp_path.glob(".loom-*"))
