@@ -10,13 +10,13 @@ from loom.cowork.events import Outcome
 from tests.support.long_session import BUILD, CONSTRAINT, SETTINGS, CountingModel, run, serve
 
 
-async def test_sixty_exchanges_in_a_window_for_a_few(
+async def test_forty_exchanges_in_a_window_for_a_few(
     tmp_path: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serve(CountingModel()) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        came = await run(tmp_path / "home", workspace, 62)
-    assert came.outcomes == (Outcome.COMPLETE,) * 62
+        came = await run(tmp_path / "home", workspace, 42)
+    assert came.outcomes == (Outcome.COMPLETE,) * 42
     assert came.trims == came.receipts >= 3
     assert came.most_tokens <= SETTINGS.context_window - SETTINGS.output_reserve
     assert max(came.errors) <= 0.05
