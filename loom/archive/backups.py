@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sqlite3
@@ -73,8 +74,14 @@ def _create(archive: Path, wanted: Path) -> Backup:
             raise WriteFailed(
                 f"The backup {wanted} cannot be written: {error.strerror or error}.", "Choose another place for it."
             ) from error
-    if path not in known_backups(archive) and not is_unwritable(archive):
-        _note(own / ELSEWHERE, path)
+    if not (path.parent == own and _is_backup(path)) and not is_unwritable(archive):
+        try:
+            _note(own / ELSEWHERE, path)
+        except OSError as error:
+            raise WriteFailed(
+                f"The backup {path} is made, and could not be noted in {own / ELSEWHERE} ({error.strerror or error}).",
+                "A purge will not find it: move away what is in the list's place, and make another one.",
+            ) from error
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as copy:
         sessions, turns = _counts(copy)
     return Backup(path, sessions, turns, path.stat().st_size)
@@ -127,16 +134,29 @@ def automatic_backups(archive: Path) -> list[tuple[datetime, Path]]:
 
 def known_backups(archive: Path) -> list[Path]:
     """Every backup that loom knows of: those in the archive's own folder and those noted as made elsewhere. The
-    latter may be gone or on a disk that is not there."""
+    latter may be gone or on a disk that is not there. Raises OSError when the list of them cannot be read."""
+    noted = archive.parent / "backups" / ELSEWHERE
+    if not os.path.lexists(noted):
+        return own_backups(archive)
+    names = _list(noted).read_text("utf-8", "surrogateescape").split("\0")
+    return own_backups(archive) + [Path(name) for name in dict.fromkeys(names) if name]
+
+
+def own_backups(archive: Path) -> list[Path]:
+    """Those in the archive's own folder."""
     folder = archive.parent / "backups"
-    if not folder.is_dir():
-        return []
-    inside = sorted(path for path in folder.iterdir() if path.suffix == ".db" and path.is_file())
-    try:
-        noted = (folder / ELSEWHERE).read_text("utf-8", "surrogateescape").split("\0")
-    except FileNotFoundError:
-        noted = []
-    return inside + [Path(name) for name in dict.fromkeys(noted) if name]
+    return sorted(path for path in folder.iterdir() if _is_backup(path)) if folder.is_dir() else []
+
+
+def _is_backup(path: Path) -> bool:
+    return path.suffix == ".db" and path.is_file()
+
+
+def _list(file: Path) -> Path:
+    """The list, if it can be one. Raises OSError: a pipe would keep everybody waiting."""
+    if os.path.lexists(file) and not file.is_file():
+        raise OSError(errno.EINVAL, "it is not a file")
+    return file
 
 
 def back_up(connection: sqlite3.Connection, target: Path) -> Path:
@@ -212,7 +232,7 @@ def _counts(connection: sqlite3.Connection) -> tuple[int, int]:
 
 def _note(file: Path, backup: Path) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(_list(file), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         # Ended by NUL, the one byte that no file name has.
         os.write(descriptor, os.fsencode(backup) + b"\0")

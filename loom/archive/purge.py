@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from loom.archive.backups import known_backups
+from loom.archive.backups import ELSEWHERE, known_backups, own_backups
 from loom.archive.chains import Progress
 from loom.archive.checkpoints import checkpoint, move_if_long
 from loom.archive.database import WRITING_PATIENCE, connect, pragma
@@ -219,7 +219,12 @@ def _erase_in_backups(archive: Path, session_id: str, progress: Progress) -> tup
     """The backups that had the session, and those that could not be reached."""
     reached: list[Path] = []
     left: list[Left] = []
-    known = known_backups(archive)
+    try:
+        known = known_backups(archive)
+    except OSError as error:
+        known = own_backups(archive)
+        why = f"backups that were made elsewhere may have it: the list of them cannot be read ({error})"
+        left.append(Left(archive.parent / "backups" / ELSEWHERE, why))
     for place, backup in enumerate(known, 1):
         progress("erasing in backups", place, len(known))
         try:

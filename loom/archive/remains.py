@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from loom.archive.backups import known_backups
+from loom.archive.backups import known_backups, own_backups
 from loom.archive.openfiles import ASIDE
 from loom.archive.privatefolders import BACKING_UP, remove_old_copies, temporary_folder
 from loom.archive.traces import SAMPLE, Trace, look, samples_of, thinned
@@ -54,7 +54,7 @@ def search_files(
     notes in the memory. Logs that were set aside and hold something of the session are removed. What is `known` to be
     left is not named again; `in_use`, that another loom uses the archive's log, is said."""
     copies = remove_old_copies(archive.parent)
-    everywhere = [*_files(home), *known_backups(archive), *copies, *_edited()]
+    everywhere = [*_files(home), *_backups(archive), *copies, *_edited()]
     files = sorted({file for file in everywhere if file.is_file()})
     files = _without_asides(archive, files, samples, session_id)
     wanted = thinned(samples, _size(files))
@@ -67,6 +67,14 @@ def search_files(
     left += [Left(trace.path, _why(trace, archive, memory, in_use)) for trace in traces if trace.path not in named]
     left += [Left(file, "this file could not be read") for file in unread if os.path.lexists(file)]
     return Searched(len(files), len(wanted), left)
+
+
+def _backups(archive: Path) -> list[Path]:
+    try:
+        return known_backups(archive)
+    except OSError:
+        # The purge has said so.
+        return own_backups(archive)
 
 
 def _why_a_copy(copy: Path) -> str:

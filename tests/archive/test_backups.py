@@ -19,6 +19,7 @@ import pytest
 
 from loom.archive import ConversationStore, WriteFailed, privatefolders
 from loom.archive.backups import (
+    ELSEWHERE,
     KEPT_AUTOMATIC,
     Backup,
     automatic_backups,
@@ -241,3 +242,45 @@ async def test_a_backup_and_a_recovery_are_made_where_no_folder_can_be_locked(
     assert in_use.path.exists(), "nobody knows whether its process lives"
     in_use.remove()
     assert not list(tmp_path.glob(".loom-*"))
+
+
+NO_LIST = ["folder", "loop", "pipe"]
+
+
+def _put_in_place_of_the_list(archive: Path, what: str) -> Path:
+    place = archive.parent / "backups" / ELSEWHERE
+    place.unlink(missing_ok=True)
+    match what:
+        case "folder":
+            place.mkdir()
+        case "loop":
+            place.symlink_to(place.name)
+        case "pipe":
+            os.mkfifo(place)
+    return place
+
+
+@pytest.mark.parametrize("what", NO_LIST)
+async def test_a_backup_that_cannot_be_noted_is_made_and_that_is_said(
+    store: ConversationStore, session: str, tmp_path: Path, what: str
+) -> None:
+    create_backup(store.path)
+    place = _put_in_place_of_the_list(store.path, what)
+    assert create_backup(store.path).path.exists()
+    with pytest.raises(WriteFailed, match="is made, and could not be noted") as told:
+        create_backup(store.path, tmp_path / "copy.db")
+    assert str(place) in str(told.value) and "purge" in str(told.value)
+    assert (tmp_path / "copy.db").exists()
+
+
+@pytest.mark.parametrize("what", NO_LIST)
+async def test_a_purge_goes_on_without_the_list_of_backups_and_says_so(
+    store: ConversationStore, session: str, what: str
+) -> None:
+    await store.append_turn(session, "user", "the passphrase is Quetzalcoatl-Vermilion")
+    await store.close()
+    backup = create_backup(store.path)
+    place = _put_in_place_of_the_list(store.path, what)
+    purged = purge(store.path, session, store.path.parent)
+    assert purged.backups == (backup.path,)
+    assert [(left.path, "elsewhere" in left.why) for left in purged.left] == [(place, True)]
