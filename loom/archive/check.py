@@ -352,10 +352,10 @@ def _files(path: Path) -> list[Path]:
 
 
 def _sizes(path: Path) -> dict[Path, int]:
-    """Bytes of each file of the archive that is there: the last loom to end takes the log along."""
+    """Bytes of each file of the archive that can be looked at: the last loom to end takes the log along."""
     sizes = {}
     for file in _files(path):
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             sizes[file] = file.stat().st_size
     return sizes
 

@@ -126,7 +126,8 @@ class LogIndex:
                 return
             try:
                 with guard.ours():
-                    self._descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+                    # A pipe in its place would keep everybody waiting who opens it.
+                    self._descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             except FileNotFoundError:
                 return
             self.inode = os.fstat(self._descriptor).st_ino

@@ -28,11 +28,15 @@ def is_unwritable(path: Path) -> bool:
 
 
 def is_at_rest(path: Path) -> bool:
-    """Whether all of it is in the database's file: its log holds nothing."""
+    """Whether all of it is in the database's file: its log holds nothing. Raises ArchiveUnavailable."""
     try:
         return _log(path).stat().st_size == 0
     except FileNotFoundError:
         return True
+    except OSError as error:
+        raise ArchiveUnavailable(
+            f"{_log(path)} cannot be looked at: {error.strerror}.", "Look what it is, and move it away if it is no log."
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

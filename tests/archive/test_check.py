@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from loom.archive import ArchiveUnavailable, ConversationStore, Draft, Manifest, NewTurn
+from loom.archive.backups import create_backup
 from loom.archive.check import CheckReport, check
 from loom.archive.database import connect
 from loom.archive.reindex import reindex
@@ -77,6 +78,23 @@ async def test_a_damaged_index_is_found_where_nothing_can_be_written(archive_pat
         intruder.commit()
     with sealed(archive_path.parent):
         assert _parts(check(archive_path)) == {"index"}
+
+
+@pytest.mark.parametrize("what", ["a log that is a link to itself", "an index that is a pipe"])
+async def test_what_is_no_file_in_the_place_of_the_log_or_its_index_is_told(archive_path: Path, what: str) -> None:
+    await _filled(archive_path)
+    if what == "an index that is a pipe":
+        place = archive_path.with_name(f"{archive_path.name}-shm")
+        os.mkfifo(place, 0o600)
+    else:
+        place = archive_path.with_name(f"{archive_path.name}-wal")
+        place.symlink_to(place.name)
+    report = check(archive_path)
+    assert report.unseen and not report.sound
+    with pytest.raises(ArchiveUnavailable):
+        create_backup(archive_path)
+    place.unlink()
+    assert check(archive_path).sound
 
 
 async def test_an_archive_that_finds_no_room_to_be_read_is_not_called_damaged(tmp_path: Path) -> None:
