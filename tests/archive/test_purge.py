@@ -164,7 +164,10 @@ async def test_a_log_that_was_set_aside_stays_when_it_has_nothing_of_the_session
     assert list(archive_path.parent.glob("archive.db-wal-replaced-*"))
 
 
-async def test_what_a_log_in_use_keeps_goes_when_every_loom_has_ended(archive_path: Path) -> None:
+async def test_what_a_log_in_use_keeps_goes_when_every_loom_has_ended(
+    archive_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loom.archive.purge._TRIES", 3)
     doomed, kept = await _fill(archive_path)
     reader = """
 import sqlite3, sys
