@@ -176,7 +176,8 @@ def _add_search(commands: _Commands[argparse.ArgumentParser]) -> None:
         help="search what was said",
         description="Search every turn of this workspace's sessions. In QUERY, role:user tool:NAME file:PATH "
         "before:2026-03 after:3d leave only what they name, session:REF searches that session, wherever it is, and "
-        "-word leaves out what has the word. Exit code 1 when nothing is found, 2 when a filter means nothing.",
+        '-word and -"two words" leave out what has them. Exit code 1 when nothing is found, 2 when a filter means '
+        "nothing.",
         epilog="`tool:shell` means shell_execute, too, unless a tool is called just shell. A query that begins with a "
         "minus goes behind `--`.",
     )

@@ -12,7 +12,16 @@ from loom.archive.search.compounds import halves
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, Term
 from loom.archive.search.related import related_to
-from loom.archive.search.words import cjk_pieces, cjk_runs, fold, is_code_like, names_of, words_of
+from loom.archive.search.words import (
+    cjk_pieces,
+    cjk_runs,
+    core_of,
+    fold,
+    is_code_like,
+    is_name,
+    names_of,
+    words_of,
+)
 
 PART = 0.6
 """A word inside an identifier, against the same word standing alone."""
@@ -48,7 +57,10 @@ MAX_READ = 4_000_000
 """Characters of turns with a passage of signs, from which on enough of them are known."""
 MAX_KEYS = 48
 """Words of a passage that a turn must have before its text is read."""
-MAX_MENTIONS = 4_000
+MAX_FILES = 256
+"""Names that may be a file which is filtered by: as many as a folder has, for the most part."""
+_PLAIN_FILES = ("file", "license", "readme", "changelog", "copying", "notice")
+"""How the name of a file ends that is a word (`Makefile`): only as part of a path does the index keep it as a name."""
 
 Texts = Callable[[Iterable[int]], Mapping[int, str]]
 """Gives the texts of turns by place."""
@@ -116,9 +128,10 @@ def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
             required = set(match.strengths) if required is None else required & set(match.strengths)
     matches += [_passage_match(passage, named, postings, texts, rarity) for passage in query.passages]
     for file in query.filters.files:
-        mentions = _mentions(file, postings)
+        mentions = _mentions(file, postings, texts)
         required = mentions if required is None else required & mentions
     forbidden = {place for stem in query.excluded for place in postings.places("words", stem)}
+    forbidden.update(*(_verbatim_places(text, postings, texts, MAX_VERIFIED) for text in query.excluded_texts))
     verbatim = {
         place for match in matches if match.literal and match.key in query.excusing for place in match.strengths
     }
@@ -320,7 +333,25 @@ def _verbatim(passage: str, texts: Iterable[tuple[int, str]]) -> dict[int, float
     return strengths
 
 
-def _mentions(file: str, postings: Postings) -> set[int]:
-    """The turns that mention a file: the path as given, within a longer one, or its words."""
-    places = postings.with_any_name([file, *postings.names_with(file)])
-    return places or postings.with_all(words_of(file), [], MAX_MENTIONS)
+def _mentions(file: str, postings: Postings, texts: Texts) -> set[int]:
+    """The turns that mention a file: the path as given or within a longer one, with either slash; where no name of the
+    index has it (`.env`, a path with a space), the text as it stands."""
+    paths = dict.fromkeys((file, file.replace("\\", "/"), file.replace("/", "\\")))
+    known = {name for path in paths if is_name(path) for name in _names_of_file(path, postings)}
+    places = postings.with_any_name(sorted(known))
+    if not places or file.endswith(_PLAIN_FILES):
+        places = places.union(*(_verbatim_places(path, postings, texts, MAX_LIKELY) for path in paths))
+    return places
+
+
+def _names_of_file(path: str, postings: Postings) -> list[str]:
+    core = core_of(path)
+    part = core if is_code_like(core) else path
+    return [part, *postings.names_with(part, most=MAX_FILES)]
+
+
+def _verbatim_places(text: str, postings: Postings, texts: Texts, most: int) -> set[int]:
+    """Turns in which a folded text stands as it is, the newest `most` of those that have its words."""
+    words = list(dict.fromkeys(words_of(text)))
+    pieces = [piece for run in cjk_runs(text) for piece in cjk_pieces(run)]
+    return set(_verbatim(text, texts(sorted(postings.with_all(words, pieces, most), reverse=True)[:most]).items()))

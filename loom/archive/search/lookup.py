@@ -258,11 +258,13 @@ def _hits(ranked: _Ranked, query: Query, limit: int, reader: _Reader, filtered: 
 
 
 def _is_excluded(text: str, query: Query) -> bool:
-    if not query.excluded:
+    if not (query.excluded or query.excluded_texts):
         return False
     folded = " ".join(fold(text).split())
     if any(passage in folded for passage in query.excusing):
         return False
+    if any(excluded in folded for excluded in query.excluded_texts):
+        return True
     return not frozenset(query.excluded).isdisjoint(words_of(text))
 
 

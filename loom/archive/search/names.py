@@ -55,9 +55,9 @@ class Names:
     def _waiting(self) -> set[str]:
         return without_lines(self._tail.names())
 
-    def having(self, fragments: Iterable[str]) -> list[str]:
-        """Names that have every fragment inside, the shortest first. Fragments of one or two characters are only
-        looked for beside a longer one."""
+    def having(self, fragments: Iterable[str], most: int = MAX_NAMES_WITH) -> list[str]:
+        """Names that have every fragment inside, the shortest `most` of them. Fragments of one or two characters are
+        only looked for beside a longer one."""
         wanted = list(fragments)
         pieces = sorted({piece for fragment in wanted for piece in _covering(fragment)})
         if not pieces:
@@ -65,7 +65,7 @@ class Names:
         names = {*self._waiting, *self._with_pieces(pieces)}
         for fragment in wanted:
             names = {name for name in names if fragment in name}
-        return sorted(names, key=lambda name: (len(name), name))[:MAX_NAMES_WITH]
+        return sorted(names, key=lambda name: (len(name), name))[:most]
 
     def like(self, name: str, least: float) -> dict[str, float]:
         """Names that are about the same (mistyped), with how similar they are: `least` to 1."""

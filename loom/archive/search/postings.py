@@ -12,7 +12,7 @@ from loom.archive.search.budget import LEAST_FIRST, SUPPLEMENT, Words, match_of
 from loom.archive.search.document import Entry, TurnRow, facets_in
 from loom.archive.search.fts import any_of
 from loom.archive.search.matching import Matching
-from loom.archive.search.names import Names
+from loom.archive.search.names import MAX_NAMES_WITH, Names
 from loom.archive.search.said import said_beside
 from loom.archive.search.scope import Scope
 from loom.archive.search.sketches import likest, row_of, rows_of
@@ -251,9 +251,9 @@ class Postings:
             found.update((place, marks[place]) for place in some if place in marks and passes(marks[place]))
         return dict(islice(found.items(), most))
 
-    def names_with(self, *fragments: str) -> list[str]:
+    def names_with(self, *fragments: str, most: int = MAX_NAMES_WITH) -> list[str]:
         """See `Names.having`; whatever the scope."""
-        return self._names.having(fragments)
+        return self._names.having(fragments, most)
 
     def names_like(self, name: str, least: float) -> dict[str, float]:
         """See `Names.like`; whatever the scope."""

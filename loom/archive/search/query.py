@@ -41,7 +41,11 @@ _FILTER = re.compile(
 """A filter, or what is quoted: in there nothing is one."""
 _QUOTED = re.compile(r'"([^"\n]{1,400})"|“([^”\n]{1,400})”')
 _TICKED = re.compile(r"`([^`\n]{1,400})`")
-_EXCLUDED = re.compile(r"(?:(?<=\s)|^)-([^\W_][\w'’-]{1,63})(?=\s|$)")
+_EXCLUDED = re.compile(
+    r'"[^"\n]{1,400}"|“[^”\n]{1,400}”|`[^`\n]{1,400}`'
+    r"|(?:(?<=\s)|^)-(?:\"(?P<straight>[^\"\n]{1,400})\"|“(?P<curved>[^”\n]{1,400})”|(?P<word>[^\W_][\w'’-]{1,63}))(?=\s|$)"
+)
+"""What is quoted, or what has a minus: in what is quoted no minus means anything."""
 _TOKEN = re.compile(r"[\w./\\:@~+#$%-]{2,}")
 _ENDS = ".:-/\\~+#$%@_,;"
 _FORM = re.compile(
@@ -103,6 +107,8 @@ class Query:
     """Folded text that a hit had better contain as it stands: the query as typed, and what is in back-ticks."""
     excluded: tuple[str, ...] = ()
     """Stems that a hit must not have."""
+    excluded_texts: tuple[str, ...] = ()
+    """Folded text that a hit must not contain: phrases, and words that are more than one in the index."""
     filters: Filters = field(default_factory=Filters)
     is_question: bool = False
     """It asks for what was said, rather than being words put into a search field."""
@@ -114,7 +120,7 @@ class Query:
     @property
     def excusing(self) -> tuple[str, ...]:
         """The passages with an excluded word in them: whoever pastes `rm -rf` means a turn that has it."""
-        return tuple(passage for passage in self.passages if _EXCLUDED.search(passage))
+        return tuple(passage for passage in self.passages if _excluded_in(passage))
 
 
 def parse(raw: str, *, asked: bool = False) -> Query:
@@ -122,13 +128,13 @@ def parse(raw: str, *, asked: bool = False) -> Query:
     text = storable(raw[:MAX_QUERY]).replace("\x00", " ")
     filters, text = _take_filters(text)
     whole = " ".join(text.split())
-    phrases = tuple(dict.fromkeys(_clean(a or b) for a, b in _QUOTED.findall(text)))
-    excluded: tuple[str, ...] = ()
     # Filters ask for something, too: their turns without the words that have a minus.
-    spoken = without_excluded(text) if filters == Filters() else _EXCLUDED.sub(" ", text)
-    if spoken != text:
-        excluded = tuple(dict.fromkeys(key for word in _EXCLUDED.findall(text) for key in words_of(word)))
+    spoken = without_excluded(text) if filters == Filters() else _bare(text)
+    left_out = _excluded_in(text) if spoken != text else []
+    phrases = tuple(dict.fromkeys(_clean(a or b) for a, b in _QUOTED.findall(spoken)))
     passages = [_clean(part) for part in _TICKED.findall(text)]
+    # A number with a minus may be a negative one: then it is what is asked for.
+    passages += [f"-{number}" for number in left_out if number.isdecimal()]
     if spoken.strip():
         passages += _as_typed(whole, " ".join(spoken.split()), quoted=bool(phrases))
     names = _names(spoken)
@@ -141,7 +147,8 @@ def parse(raw: str, *, asked: bool = False) -> Query:
         names=names,
         phrases=tuple(phrase for phrase in phrases if phrase),
         passages=tuple(dict.fromkeys(passage for passage in passages if passage)),
-        excluded=excluded,
+        excluded=tuple(dict.fromkeys(key for word in left_out if _is_one_word(word) for key in words_of(word))),
+        excluded_texts=tuple(dict.fromkeys(_clean(word) for word in left_out if not _is_one_word(word))),
         filters=filters,
         is_question=asks,
     )
@@ -179,8 +186,22 @@ def _about(query: Query) -> frozenset[str]:
 
 def without_excluded(text: str) -> str:
     """A query without the words that a hit must not have; as it is where nothing else is asked for."""
-    rest = _EXCLUDED.sub(" ", text)
+    rest = _bare(text)
     return rest if rest.strip() else text
+
+
+def _bare(text: str) -> str:
+    return _EXCLUDED.sub(lambda match: " " if match.lastgroup else match[0], text)
+
+
+def _excluded_in(text: str) -> list[str]:
+    """The words and phrases with a minus, without it."""
+    return [match[match.lastgroup] for match in _EXCLUDED.finditer(text) if match.lastgroup]
+
+
+def _is_one_word(text: str) -> bool:
+    """Whether the index keeps a text as one word."""
+    return plain_words(text) == [fold(text)]
 
 
 def _subject(question: str) -> str:

@@ -89,12 +89,22 @@ def is_code_like(token: str) -> bool:
     return bool(any(mark in token for mark in "_./\\:@#-+~$%") or _HUMP.search(token) or _MIXED.search(token))
 
 
+def is_name(text: str) -> bool:
+    """Whether a text is one token, code-like or not."""
+    return _NAME.fullmatch(text) is not None
+
+
+def core_of(token: str) -> str:
+    """A token without the signs around it, which are no part of a name in the index."""
+    return token.strip(_ENDS)
+
+
 def names_of(text: str) -> set[str]:
     """The code-like tokens of a text, folded, also without the line that they may end with; of compound ones
     (`src/auth.py`, `a.b_c`) the components too. Long words as well."""
     names: set[str] = set()
     for token in set(_NAME.findall(unaccented(text))):
-        core = token.strip(_ENDS)
+        core = core_of(token)
         if _is_long_word(core):
             names.add(fold(core))
         if len(core) < 2 or not is_code_like(core):
@@ -120,7 +130,7 @@ def _is_long_word(token: str) -> bool:
 
 def _add_component(names: set[str], component: str) -> None:
     for piece in {component, *component.split(".")}:
-        core = piece.strip(_ENDS)
+        core = core_of(piece)
         if len(core) > 1 and is_code_like(core):
             names.add(core[:MAX_NAME].lower())
 

@@ -1,0 +1,62 @@
+"""What a minus takes out of a search, and what merely looks as if it did."""
+
+from __future__ import annotations
+
+import pytest
+
+from loom.archive import ConversationStore
+from loom.archive.search.query import parse
+from tests.archive.searching import found, index_all, tell
+
+SAID = (
+    "auth: max_retries is three",  # 1
+    "auth: the max connections",
+    "auth: a bearer header",  # 3
+    "auth: a header for the bearer",
+    "auth: 認証 エラー",  # 5
+    "auth: don't ask",
+    "auth: sudo rm -rf /tmp/auth",  # 7
+    "auth: exited with -11",
+    "auth: page 404",  # 9
+)
+ALL = set(range(1, len(SAID) + 1))
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+@pytest.mark.parametrize(
+    ("query", "turns"),
+    [
+        ("auth -max_retries", ALL - {1}),
+        ('auth -"bearer header"', ALL - {3}),
+        ("auth -“bearer header”", ALL - {3}),
+        ('role:user -"Bearer  Header"', ALL - {3}),
+        ("auth -認証", ALL - {5}),
+        ("auth -エラー", ALL - {5}),
+        ("auth -don't", ALL - {6}),
+        ('"rm -rf /tmp"', {7}),
+        ("“rm -rf /tmp”", {7}),
+        ("auth -404", ALL - {9}),
+    ],
+)
+async def test_it_takes_out_what_it_stands_before(
+    store: ConversationStore, session: str, query: str, turns: set[int], indexed: bool
+) -> None:
+    await tell(store, session, *SAID)
+    if indexed:
+        await index_all(store)
+    assert set(await found(store, session, query, limit=20)) == turns
+
+
+async def test_a_negative_number_that_was_said_is_looked_for(store: ConversationStore, session: str) -> None:
+    await tell(store, session, *SAID, "auth: chapter 11")
+    assert (await found(store, session, "auth -11"))[0] == 8
+    assert 10 not in await found(store, session, "auth -11", limit=20)
+
+
+def test_nothing_within_quotation_marks_or_back_ticks_is_taken_out() -> None:
+    for query in ('auth "rm -rf /tmp"', "auth `rm -rf /tmp`", "auth “rm -rf /tmp”"):
+        assert not parse(query).excluded
+        assert not parse(query).excluded_texts
+    assert parse('auth "a b" -"c d"').phrases == ("a b",)
+    assert parse('auth "a b" -"c d"').excluded_texts == ("c d",)
+    assert parse('-"c d"').phrases == ("c d",)  # nothing else is asked for
