@@ -70,7 +70,12 @@ async def test_a_filter_that_means_nothing_is_told_beside_the_hits(store: Conver
     assert page.hits and page.fault.startswith("There is no role person. role: takes user, ")
     page = await store.search("kangaroo before:soonish", workspace=HERE)
     assert page.hits and page.fault.startswith("before:soonish is no date.")
-    assert (await store.search("kangaroo role:user before:1d", workspace=HERE)).fault == ""
+    page = await store.search("kangaroo -role:user", workspace=HERE)
+    assert page.hits and page.fault.startswith("-role:user: no filter takes a minus. role: takes user, ")
+    page = await store.search("kangaroo -file:a.py", workspace=HERE)
+    assert page.hits and page.fault.startswith("-file:a.py: no filter takes a minus. Quote it")
+    for sound in ("kangaroo role:user before:1d", 'kangaroo "-role:user"', "kangaroo x-role:user"):
+        assert (await store.search(sound, workspace=HERE)).fault == ""
 
 
 @pytest.mark.parametrize("name", ["shell", "execute", "shell_exec", "SHELL"])

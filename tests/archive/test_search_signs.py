@@ -132,3 +132,30 @@ def test_no_other_character_becomes_one_that_is_looked_for_as_it_is_written() ->
     characters = (chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000)
     others = [one for one in characters if (folded := fold(one)) != one and written_alike(folded)]
     assert others == []
+
+
+@pytest.mark.parametrize("is_indexed", [True, False])
+@pytest.mark.parametrize(
+    ("query", "turn"),
+    [
+        ("C#", 1),
+        ("C++", 2),
+        ("F#", 3),
+        ("operator<<", 4),
+        ("operator[]", 5),
+        ("%PATH%", 6),
+        ("we like C#", 1),
+        ("What was it that we like about C++?", 2),
+        ("we like c++.", 2),
+    ],
+)
+def test_signs_at_a_word_tell_turns_apart(archive: sqlite3.Connection, query: str, turn: int, is_indexed: bool) -> None:
+    session = "s2"
+    (before,) = archive.execute("SELECT count(*) FROM conversation_turns WHERE session_id = ?", (session,)).fetchone()
+    for text in ("we like C#", "we like C++20", "we like F#", "we like operator<<", "operator[] it is", "set %PATH%"):
+        add(archive, session, text)
+    for text in ("we like C", "we like F", "an operator", "the path", "C, F, path: we like an operator"):
+        add(archive, session, text)
+    if is_indexed:
+        index(archive)
+    assert found(archive, query, session)[0] - before == turn

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from loom.archive.search.dates import date_bound
 from loom.archive.search.marks import ROLES
-from loom.archive.search.query import MAX_QUERY, TypedFilter, typed_filters
+from loom.archive.search.query import MAX_QUERY, TypedFilter, filters_with_minus, typed_filters
 from loom.errors import LoomError
 from loom.text import show_line
 
@@ -29,13 +29,24 @@ def check_query(text: str) -> None:
 def find_fault(text: str, now: datetime) -> QueryFault | None:
     """What is wrong with the first filter whose value means nothing. A search ignores such a date, and takes any
     other such filter for words."""
-    faults = (_fault_of(typed, now) for typed in typed_filters(text[:MAX_QUERY]))
-    return next((fault for fault in faults if fault is not None), None)
+    text = text[:MAX_QUERY]
+    faults = (_fault_of(typed, now) for typed in typed_filters(text))
+    fault = next((fault for fault in faults if fault is not None), None)
+    return fault or next(
+        (_minus_fault(text[typed.start : typed.end], typed) for typed in filters_with_minus(text)), None
+    )
 
 
 def is_sound(typed: TypedFilter, now: datetime) -> bool:
     """Whether the value of a filter is one that it can have."""
     return _fault_of(typed, now) is None
+
+
+def _minus_fault(written: str, typed: TypedFilter) -> QueryFault:
+    advice = (
+        f"role: takes {', '.join(ROLES)}, or some with commas." if typed.name == "role" else "Quote it to look for it."
+    )
+    return QueryFault(f"{show_line(written, _MOST)}: no filter takes a minus.", advice)
 
 
 def _fault_of(typed: TypedFilter, now: datetime) -> QueryFault | None:

@@ -46,6 +46,10 @@ _EXCLUDED = re.compile(
     r"|(?:(?<=\s)|^)-(?:\"(?P<straight>[^\"\n]{1,400})\"|“(?P<curved>[^”\n]{1,400})”|(?P<word>[^\W_][\w'’-]{1,63}))(?=\s|$)"
 )
 """What is quoted, or what has a minus: in what is quoted no minus means anything."""
+_SIGN = re.compile(r"[^\w\s.,;:!?…'’\"“”()-]")
+"""Tells a word from the same one in a sentence: `operator<<`, `%PATH%`, `F#`."""
+_SIGNED_LETTER = re.compile(r"(?<![\w+#])[A-Za-z](?:\+\+|#)(?![\w+#])")
+"""`C++` and `C#`, of which words are a letter alone, which no query looks for."""
 _TOKEN = re.compile(r"[\w./\\:@~+#$%-]{2,}")
 _ENDS = ".:-/\\~+#$%@_,;"
 _FORM = re.compile(
@@ -135,6 +139,7 @@ def parse(raw: str, *, asked: bool = False) -> Query:
     passages = [_clean(part) for part in _TICKED.findall(text)]
     # A number with a minus may be a negative one: then it is what is asked for.
     passages += [f"-{number}" for number in left_out if number.isdecimal()]
+    passages += [fold(language) for language in _SIGNED_LETTER.findall(spoken)]
     if spoken.strip():
         passages += _as_typed(whole, " ".join(spoken.split()), quoted=bool(phrases))
     names = _names(spoken)
@@ -159,16 +164,21 @@ def _as_typed(whole: str, spoken: str, *, quoted: bool) -> list[str]:
     longer than any word that the index keeps."""
     if not words_of(spoken):
         return [] if quoted else [_clean(spoken)]
-    return [_clean(whole)] if len(words_of(whole)) > 1 else []
+    return [_clean(whole)] if len(words_of(whole)) > 1 or _SIGN.search(whole) else []
 
 
 def typed_filters(text: str) -> list[TypedFilter]:
     """The filters of a query, in order. What is in quotation marks or has a minus is none."""
-    found = (match for match in _FILTER.finditer(text) if match["name"] and not match["minus"])
-    return [
-        TypedFilter(match["name"].lower(), (match["quoted"] or match["bare"] or "").strip(), *match.span())
-        for match in found
-    ]
+    return [_typed(match) for match in _FILTER.finditer(text) if match["name"] and not match["minus"]]
+
+
+def filters_with_minus(text: str) -> list[TypedFilter]:
+    """What looks like a filter and has a minus, in order: it is searched for as words."""
+    return [_typed(match) for match in _FILTER.finditer(text) if match["name"] and match["minus"]]
+
+
+def _typed(match: re.Match[str]) -> TypedFilter:
+    return TypedFilter(match["name"].lower(), (match["quoted"] or match["bare"] or "").strip(), *match.span())
 
 
 def asks_the_same(text: str, query: Query) -> bool:
