@@ -35,8 +35,8 @@ _LISTS = ("role", "tool")
 _FREE = ("file", "before", "after")
 """Filters whose value may be anything typed."""
 
-_VALUE = re.compile(rf'(?:^|\s)-?({"|".join(FILTERS)}):("[^"]*|[^\s"]*)$', re.IGNORECASE)
-_NAME = re.compile(r"(?:^|\s)-?([a-z]{2,7})$", re.IGNORECASE)
+_VALUE = re.compile(rf'(?:^|\s)({"|".join(FILTERS)}):("[^"]*|[^\s"]*)$', re.IGNORECASE)
+_NAME = re.compile(r"(?:^|\s)([a-z]{2,7})$", re.IGNORECASE)
 _WORDS = frozenset(("to", "be"))
 """English before they are the beginning of a filter."""
 

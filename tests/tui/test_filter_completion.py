@@ -23,7 +23,8 @@ from tests.tui.archive_browser import browser
     [
         ("ro", Typed(0, None, "ro")),
         ("timeout ROL", Typed(8, None, "ROL")),
-        ("-ro", Typed(1, None, "ro")),
+        ("-ro", None),
+        ("-role:us", None),
         ("role:", Typed(5, "role", "")),
         ("x tool:rea", Typed(7, "tool", "rea")),
         ("tool:read_file,she", Typed(15, "tool", "she")),
