@@ -122,6 +122,18 @@ async def test_the_scope_is_a_session_a_workspace_or_everything(store: Conversat
         assert {hit.session_id for hit in (await store.search(f"kangaroo session:{name}")).hits} == {three}
 
 
+@pytest.mark.parametrize("name", ["größe", "GRÖSSE", "ошибка", "{reference}"])
+async def test_a_session_is_named_in_capitals_or_without(store: ConversationStore, tmp_path: Path, name: str) -> None:
+    session = await store.create_session(tmp_path, "offline", "", title="Größe: Ошибка")
+    other = await store.create_session(tmp_path, "offline", "", title="Other")
+    for each in (session, other):
+        await tell(store, each, "the kangaroo plan")
+    details = await store.get_session(session)
+    assert details is not None
+    name = name.format(reference=details.reference.upper())
+    assert {hit.session_id for hit in (await store.search(f"kangaroo session:{name}")).hits} == {session}
+
+
 async def test_another_checkout_of_the_same_history_is_the_same_workspace(
     store: ConversationStore, tmp_path: Path
 ) -> None:

@@ -67,3 +67,19 @@ async def test_words_that_are_spelt_nearly_alike_are_those_of_the_scope(talk: Ta
     wide = Settings(recall_scope="all")
     assert "Spelt" not in await talk.recall("search", query="Reykjawig", settings=wide)
     assert "“reykjavik”" in await talk.recall("search", query="Reykjawig", scope="workspace", settings=wide)
+
+
+@pytest.mark.parametrize("query", ["T2", "t2", "[Turn 2]", "turn 2"])
+async def test_who_searches_for_a_citation_is_told_how_to_read_the_turn(talk: Talk, query: str) -> None:
+    await talk.user("hello")
+    await talk.user("and goodbye")
+    content = await talk.recall("search", query=query)
+    assert f"{query} as a turn of this session: action=range start_turn=2." in content
+    assert "as a turn" not in await talk.recall("search", query="T2 goodbye")
+
+
+async def test_halves_of_characters_are_no_harm(talk: Talk) -> None:
+    await talk.user("hello")
+    assert "No call of “shell\ufffd”" in await talk.recall("tool_calls", tool_name="shell\ud800", query="\udfff")
+    with pytest.raises(ToolFailure, match="goes by"):
+        await talk.recall("range", start_turn=1, session="\ud800", settings=Settings(recall_scope="all"))

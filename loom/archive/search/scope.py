@@ -5,6 +5,7 @@ Of everything there may be ten thousands of sessions: what is not asked for is n
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,12 +19,14 @@ from loom.archive.search.copies import Copies
 from loom.archive.search.document import key_of, place_of, turn_of
 from loom.archive.search.index import watermark
 from loom.archive.search.leaping import Stretch
+from loom.archive.search.words import fold
 from loom.archive.workspaces import Workspace
 
 _FIRST_TAIL_KEY = 1 << 30
 """Sessions that the index does not know yet get keys from here on, for the length of one search."""
 
-_NAMED = "(reference = :named OR substr(id, 1, length(:named)) = :named OR instr(lower(title), lower(:named)) > 0)"
+_NAMED = "id IN (SELECT value FROM json_each(:named))"
+_ALL_NAMES = "SELECT id, reference, title FROM cowork_sessions WHERE is_active = 1"
 _SESSION = "SELECT id, reference, title FROM cowork_sessions WHERE id = :id AND "
 _SIZES = (
     "SELECT key, turns, characters FROM search_sessions JOIN cowork_sessions ON id = session_id WHERE {} ORDER BY key"
@@ -84,7 +87,7 @@ class Scope:
         self._bound: dict[str, str | None] = {
             "session": session_id,
             "workspace": None if workspace is None else place.path,
-            "named": named,
+            "named": None if named is None else json.dumps(_ids_of(named, connection)),
         }
         given = {"session": "id = :session", "workspace": _HERE if place.commit else _AT_PATH, "named": _NAMED}
         conditions = [sql for name, sql in given.items() if self._bound[name] is not None]
@@ -291,3 +294,13 @@ def _between(hidden: Sequence[int], last: int) -> list[tuple[int, int]]:
     """The first and last of the runs of keys, from 1 to the last one, that ascending hidden ones leave."""
     borders = zip((0, *hidden), (*hidden, last + 1), strict=True)
     return [(before + 1, behind - 1) for before, behind in borders if before + 1 < behind]
+
+
+def _ids_of(named: str, connection: sqlite3.Connection) -> list[str]:
+    """The sessions that go by a name. Compared here: SQLite knows the capitals of English alone."""
+    wanted = fold(named)
+    return [
+        session_id
+        for session_id, reference, title in connection.execute(_ALL_NAMES)
+        if reference == wanted or session_id.startswith(wanted) or wanted in fold(title)
+    ]
