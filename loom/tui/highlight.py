@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from loom.text import show
@@ -34,15 +35,22 @@ def marked(text: str, spans: Spans, style: str = MATCH) -> Content:
 def marked_line(text: str, spans: Spans, width: int, style: str = MATCH) -> Content:
     """One line of about `width` cells in which the first mark is to be seen."""
     flat = re.sub(r"\s", " ", text)
-    first = spans[0][0] if spans else 0
-    start = max(0, first - width // 3) if first > width * 2 // 3 else 0
+    first = min(spans[0][0], len(flat)) if spans else 0
+    start = 0 if _back(flat, first, width * 2 // 3) == 0 else _back(flat, first, width // 3)
     # No room is left empty at the end while there is text before.
-    start = max(0, min(start, len(flat) - width + 1))
+    start = min(start, _back(flat, len(flat), width - 1))
     shifted = [(max(0, a - start), b - start) for a, b in spans if b > start]
-    # Every character takes at most two cells and at least none that could be seen: a piece is enough.
-    line = marked(flat[start : start + 2 * width + 8], shifted, style)
+    # From the mark on every character that can be seen takes a cell or two: a piece is enough.
+    line = marked(flat[start : max(start, first) + 2 * width + 8], shifted, style)
     line = Content("…").append(line) if start else line
     return line.truncate(width, ellipsis=True)
+
+
+def _back(text: str, end: int, cells: int) -> int:
+    """Where the piece of a text begins that ends there and takes so many cells at most."""
+    while end and (cells := cells - cell_len(show(text[end - 1]))) >= 0:
+        end -= 1
+    return end
 
 
 def words_of(snippet: str, highlights: Spans) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,27 @@ def test_a_line_begins_near_its_first_mark() -> None:
     text = "x " * 200 + "needle" + " y" * 200
     line = marked_line(text, [(400, 406)], 40)
     assert line.plain.startswith("…") and "needle" in line.plain
+
+
+@pytest.mark.parametrize("width", [8, 30, 43, 100])
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ("the message データベース", ""),
+        ("データベースの接続に関する長い説明がここに続きます。", ""),
+        ("データベースの接続に関する長い説明がここに続きます。", "を確認してください。"),
+        ("\x1b\u202e" * 40, " and on"),
+        ("a" + "\u0301" * 30, ""),
+        ("👩‍💻🚀" * 20, "🚀" * 20),
+        ("plain words " * 9, ""),
+        ("", "x" * 300),
+    ],
+)
+def test_the_first_mark_is_seen_however_wide_its_neighbours_are(before: str, behind: str, width: int) -> None:
+    line = marked_line(f"{before}接続{behind}", [(len(before), len(before) + 2)], width)
+    assert line.cell_length <= width
+    (span,) = line.spans
+    assert line.plain[span.start : span.end].rstrip("…").startswith("接")
 
 
 def test_a_line_has_no_line_ends() -> None:
