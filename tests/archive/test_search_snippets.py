@@ -58,3 +58,19 @@ def test_a_snippet_of_a_huge_text_shows_the_match_wherever_it_stands(filler: str
 def test_a_highlight_is_where_the_match_is_however_it_is_written(text: str, query: str, matched: str) -> None:
     snippet, highlights = snippet_of(text, parse(query))
     assert [snippet[a:b] for a, b in highlights] == [matched]
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("TS2332", "TS2322"), ("Datenbankverbindnug", "Datenbankverbindung"), ("0x80070050", "0x80070005")],
+)
+async def test_what_was_taken_for_a_mistyped_name_is_shown_and_marked(
+    store: ConversationStore, session: str, typed: str, meant: str, indexed: bool
+) -> None:
+    lines = [f"line {number}: all is well" for number in range(4_000)]
+    await tell(store, session, "\n".join([*lines, f"here is {meant} now", *lines]))
+    if indexed:
+        await index_all(store)
+    (hit,) = await store.search_turns(session, typed)
+    assert [hit.snippet[start:end] for start, end in hit.highlights] == [meant]

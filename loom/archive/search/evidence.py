@@ -62,6 +62,9 @@ MAX_FILES = 256
 _PLAIN_FILES = ("file", "license", "readme", "changelog", "copying", "notice")
 """How the name of a file ends that is a word (`Makefile`): only as part of a path does the index keep it as a name."""
 
+MAX_MARKED = 8
+"""Names that a mistyped one was taken for, which are marked in what was found."""
+
 Texts = Callable[[Iterable[int]], Mapping[int, str]]
 """Gives the texts of turns by place."""
 
@@ -79,6 +82,8 @@ class Match:
     """As typed; does not spill over to the turns beside it."""
     within_name: bool = False
     """A word that the query has only inside a name which is found."""
+    instead: tuple[str, ...] = ()
+    """The names that it was taken for, where it is nowhere as it is typed; the likeliest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,11 @@ class Evidence:
     """The weights of the query's words, those found nowhere included."""
     is_lookup: bool
     """The query is one word, or names alone: what merely stands beside a match is no answer to it."""
+
+    @property
+    def instead(self) -> tuple[str, ...]:
+        """The names that mistyped ones were taken for."""
+        return tuple(dict.fromkeys(name for match in self.matches for name in match.instead))
 
 
 def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
@@ -165,10 +175,12 @@ def _term_match(term: Term, postings: Postings, rarity: _Rarity, *, within_name:
         strengths = dict.fromkeys(postings.with_prefix("parts", term.word), PREFIX * PART)
         strengths.update(dict.fromkeys(postings.with_prefix("words", term.word), PREFIX))
         _add_names(strengths, postings, dict.fromkeys(postings.names_with(term.word), INNER))
+    instead: Mapping[str, float] = {}
     if not strengths and may_be_mistyped:
-        _add_names(strengths, postings, _mistyped(term.word, postings))
+        instead = _mistyped(term.word, postings)
+        _add_names(strengths, postings, instead)
     weight = rarity.of(strengths, postings.turns_with(term.stem)) * (WITHIN_NAME if within_name else 1)
-    return Match(term.stem, weight, strengths, literal=False, within_name=within_name)
+    return Match(term.stem, weight, strengths, literal=False, within_name=within_name, instead=_likeliest(instead))
 
 
 def _with_halves(match: Match, word: str, postings: Postings, rarity: _Rarity) -> Match:
@@ -232,7 +244,8 @@ def _name_matches(name: str, postings: Postings, rarity: _Rarity) -> list[Match]
         matches = [_name_match(one, _standings(one, postings), postings, rarity) for one in tried]
         if any(match.strengths for match in matches):
             return matches
-    return [_name_match(name, _mistyped(name, postings), postings, rarity)]
+    names = _mistyped(name, postings)
+    return [replace(_name_match(name, names, postings, rarity), instead=_likeliest(names))]
 
 
 def _name_match(name: str, names: Mapping[str, float], postings: Postings, rarity: _Rarity) -> Match:
@@ -254,6 +267,10 @@ def _mistyped(name: str, postings: Postings) -> dict[str, float]:
         for known, standing in _standings(meant, postings).items():
             names[known] = max(names.get(known, 0.0), names[meant] * standing)
     return names
+
+
+def _likeliest(names: Mapping[str, float]) -> tuple[str, ...]:
+    return tuple(sorted(names, key=lambda name: (-names[name], name))[:MAX_MARKED])
 
 
 def _add_names(strengths: dict[int, float], postings: Postings, names: Mapping[str, float]) -> None:

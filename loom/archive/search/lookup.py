@@ -125,7 +125,9 @@ def _search(
     if not query.is_empty:
         ranked = _ranked(query, evidence, postings, filtered, reader, by_meaning=not any_hit)
         check()
-        return replace(page, hits=tuple(_hits(ranked, query, request.limit, reader, filtered)))
+        # What a mistyped name was taken for is what is shown of it.
+        shown = replace(query, names=tuple(dict.fromkeys((*query.names, *evidence.instead))))
+        return replace(page, hits=tuple(_hits(ranked, shown, request.limit, reader, filtered)))
     for most in (_ANY, _NEWEST) if any_hit else (_NEWEST,):
         newest = _newest(evidence, postings, filtered, most)
         check()
