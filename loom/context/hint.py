@@ -32,7 +32,7 @@ _CITES = re.compile(
     r"\s*T\d{1,7}\b(?!\s*[<>=+*/])(?!\s(?i:gpu|instance|line))",
     re.MULTILINE,
 )
-_NUMBERED = re.compile(r"\b[Tt]urns?\s(\d{1,7})\b")
+_NUMBERED = re.compile(r"\b[Tt]urns?\s(\d{1,7})\b(?!\s?(?:°|deg))")
 _WORD = re.compile(r"[^\W_][\w./-]*[^\W_]|[^\W_]", re.UNICODE)
 _QUOTED = re.compile(r"`([^`\n]{2,80})`|[\"“]([^\"”\n]{2,80})[\"”]")
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)

@@ -51,16 +51,19 @@ _BEFORE_THAT = (
 ENGLISH = Referring(
     openly=_cue(
         rf"""
-        \b(?:like|as|what|which|where|that|how|when|than|why|whatever|the\ \w+)\ (?:we|i|you)(?:'d|'ve|\ had|\ have)?
+        (?<!here's\ )(?<!here\ is\ )(?<!this\ is\ )\b(?!when\ you\ (?:called|named|used|tried|found)\b)
+            (?:like|as|what|which|where|that|how|when|than|why|whatever|the\ \w+)\ (?:we|i|you)(?:'d|'ve|\ had|\ have)?
             \ (?:(?:all|both|already|originally|initially|first|last|just)\ )?{_SAID}\b
         | \b(?:what|why|how|where|when|who|which\ \w+(?:\ \w+)?)\ did\ (?:we|i)\b
         | \b(?:what|which|where|how|when)\ (?:\w+\ )?did\ you\ {_SAY}\b
         | \b(?:did|didn't|had|hadn't|have|haven't)\ (?:we|i|you)\ (?:not\ )?(?:already\ |ever\ |once\ |previously\ )?
             (?:{_SAID}|{_SAY})\b
         | \b(?:you|we)\ (?:mentioned|suggested|proposed|discussed|agreed|decided|said)\b
-        | \bas\ (?:agreed|discussed|decided|planned|mentioned|said|promised)\b
+        | \bas\ (?:agreed|discussed|decided|planned|mentioned|said|promised)\b(?!\ (?:in|by|on)\ (?:the|our)\ (?:api
+            |docs?|documentation|issue|manual|readme|rfc|spec\w*|standard|ticket|wiki)\b)
         | \b(?:as|like)\ (?:before|last\ time)\b | \bsame\ (?:\w+\ ){{0,3}}as\ (?:before|last\ time|earlier|we|you)\b
-        | \bfrom\ (?:before|earlier)\b(?!\ (?:than|versions?|releases?|\d)) | \blast\ time\ (?:we|you|i)\b
+        | \bfrom\ (?:before|earlier)\b(?!\ (?!(?:again|and|as|but|for|in|instead|into|is|on|once|or|so|still|that|to
+            |today|was|we|were|when|where|with|you)\b)\w) | \blast\ time\ (?:we|you|i)\b
         | \bremember\ (?:when|how\ (?:we|you|i)|what\ (?:we|you|i)|why\ we|that\ (?:time|thing|bug|error
             |discussion|idea
             |issue|conversation)|our)\b
@@ -69,7 +72,8 @@ ENGLISH = Referring(
         | \bremind\ me\b(?!\ (?:to|later|in|at|on|every)\b)
         | (?:^|[.,;]\s|\b(?:let's|let\ us|can\ we|could\ we|shall\ we|please|we\ should|want\ to|like\ to|now)\ )
             (?:now\ )?(?:go|get|come|switch)(?:ing)?\ back\ to\ (?:the|that|our|your|what|my|how|using|where)\b
-            (?!\ (?:main|master|top|list|home|login|index|menu|root|page|screen|beginning|start|parent))
+            (?!\ (?:(?:previous|last|first|next)\ )?(?:main|master|top|list|home|login|index|menu|root|page|screen
+            |beginning|start|parent|step|view|tab|window))
         | \b(?:we|you)\b[^.?!\n]{{0,60}}\b(?:earlier|previously|a\ while\ (?:ago|back)|long\ ago|the\ other\ day)\b
             (?!\ (?:than|versions?|releases?))
         | \bi\ (?:\w+\ )?(?:{_SAID}|asked|showed|gave|sent|pasted)\b[^.?!\n]{{0,60}}\b(?:earlier|previously|before
@@ -108,6 +112,7 @@ GERMAN = Referring(
         \bwie\ (?:(?:schon|bereits|eben|vorhin|oben)\ )?(?:besprochen|gesagt|erwähnt|vereinbart|abgemacht|vorher
             |vorhin
             |zuvor|ausgemacht|beschlossen|geplant|letztes\ mal|beim\ letzten\ mal|gehabt|damals)\b
+            (?!\ (?:im|in\ der|in\ den|auf\ der)\ (?:ticket|issue|readme|doku\w*|spezifikation|rfc|handbuch|wiki))
         | \b(?:haben|hatten|habe|hatte|hast|hattest)\ (?:wir|ich|du)\b[^.?!\n]{0,60}\b(?:gesagt|besprochen|entschieden
             |vereinbart|erwähnt|beschlossen|ausgemacht|versucht|probiert|vorgeschlagen|geredet|geeinigt|festgelegt
             |abgemacht|genannt)\b
@@ -120,7 +125,8 @@ GERMAN = Referring(
             |deiner|dem|der)\b(?!\ (?:liste|startseite|hauptseite|seite|menü|anfang))
         | \b(?:dein|deine[mnrs]?|unser|unsere[mnrs]?|mein|meine[mnrs]?)\ (?:vorherige|frühere|erste|letzte
             |ursprüngliche)
-            [mnrs]?\ \w+
+            [mnrs]?\ (?:anfrage|ansatz|antwort|aufgabe|bitte|diskussion|entscheidung|entwurf|frage|gespräch|idee|lösung
+            |nachricht|plan|planung|sitzung|thema|unterhaltung|variante|version|versuch|vorschlag)
         """
     ),
     loosely=_cue(
@@ -140,6 +146,7 @@ FRENCH = Referring(
         r"""
         \bcomme\ (?:(?:on|nous|je|tu)\ (?:l')?(?:a|avons|avais|avait|avions|ai|as)\b|convenu|prévu|avant|discuté|dit
             |la\ dernière\ fois|décidé|d'habitude)
+            (?!\ (?:par|dans)\ )
         | \b(?:ce\ qu(?:e\ |'))(?:on|nous|j'|je|tu)\ ?(?:a|avons|avait|avions|ai|avais|as)\ (?:dit|décidé|convenu
             |discuté|fait|vu|proposé|choisi)\b
         | \b(?:qu'est-ce\ qu'on|qu'avons-nous|qu'avions-nous|on\ avait|nous\ avions|avons-nous|avait-on|a-t-on
@@ -149,7 +156,9 @@ FRENCH = Referring(
         | \b(?:tout\ à\ l'heure|précédemment|la\ dernière\ fois|l'autre\ jour|il\ y\ a\ un\ moment)\b
         | \b(?:revenons|reviens|revenir|retournons)\ (?:à|au|aux|sur)\ (?:la|le|l'|notre|ta|ton|ce|cette|première
             |premier|précédent)
-        | \b(?:ta|ton|notre|ma|mon|tes|nos|mes)\ (?:première?|précédente?|dernière?|ancienne?)s?\ \w+
+        | \b(?:ta|ton|notre|ma|mon|tes|nos|mes)\ (?:premi(?:er|ère)|précédente?|derni(?:er|ère)|ancien(?:ne)?)s?
+            \ (?:approche|choix|conversation|demande|discussion|décision|essai|exemple|idée|message|plan|problème|projet|proposition
+            |question|réponse|session|solution|suggestion|tentative|version)
         | \b(?:question|réponse|idée|proposition|solution|version|approche|discussion|message)s?\ (?:précédente?s?
             |d'avant|de\ tout\ à\ l'heure)\b
         """
@@ -170,7 +179,7 @@ SPANISH = Referring(
         r"""
         \bcomo\ (?:(?:ya\ )?(?:dijimos|dije|dijiste|hablamos|acordamos|quedamos|mencioné|mencionaste|comentamos
             |decidimos
-            |hicimos|discutimos)|antes|la\ última\ vez|habíamos\ \w+)\b
+            |hicimos|discutimos)|antes(?!\ de\b)|la\ última\ vez|habíamos\ \w+)\b
         | \b(?:qué|cómo|cuál|dónde|cuándo|por\ qué|lo\ que)\ (?:\w+\ )?(?:dijimos|dijiste|dije|decidimos
             |acordamos|hablamos
             |hicimos|usamos|elegimos|propusiste|sugeriste|habíamos|quedamos|discutimos)\b
@@ -178,6 +187,7 @@ SPANISH = Referring(
         | \b(?:hace\ un\ rato|anteriormente|la\ última\ vez|el\ otro\ día|al\ principio\ de\ (?:esta|la)\ (?:sesión
             |conversación|charla))\b
         | \b(?:volvamos|vuelve|volver)\ (?:a|al)\ (?:la|lo|nuestr[oa]|tu|esa?|ese|primer[oa]?|anterior|enfoque|plan)\b
+            (?!\ (?:inicio|lista|menú|pantalla|página|raíz|vista))
         | \b(?:dijimos|mencionamos|mencionaste|dijiste|hablamos|comentaste|acordamos)\b[^.?!\n]{0,40}\bantes\b
         | \b(?:tu|nuestr[oa]|mi)\ (?:primer[oa]?|anterior|últim[oa])\ (?:respuesta|idea|propuesta|pregunta
             |mensaje|solución
@@ -204,7 +214,7 @@ PORTUGUESE = Referring(
         r"""
         \bcomo\ (?:(?:já\ )?(?:dissemos|disse|falamos|combinamos|mencionei|mencionou|decidimos|fizemos
             |discutimos|conversamos)
-            |antes|da\ última\ vez|na\ última\ vez|tínhamos\ \w+)\b
+            |antes(?!\ d[aeo]\b)|da\ última\ vez|na\ última\ vez|tínhamos\ \w+)\b
         | \b(?:o\ que|qual|como|onde|quando|por\ que)\ (?:\w+\ )?(?:nós\ |a\ gente\ |você\ |eu\ )?(?:dissemos
             |decidimos
             |combinamos|falamos|fizemos|usamos|escolhemos|sugeriu|propôs|discutimos|tínhamos|disse|falou)\b
@@ -237,7 +247,8 @@ ITALIAN = Referring(
         r"""
         \bcome\ (?:(?:già\ )?(?:abbiamo|avevamo|ho|avevo|hai|avevi)\ (?:già\ )?(?:detto|deciso|concordato
             |discusso|fatto
-            |menzionato|visto|parlato|usato|scelto)|prima|l'ultima\ volta|d'accordo|concordato|discusso|deciso)\b
+            |menzionato|visto|parlato|usato|scelto)|prima(?!\ (?:cosa|di|opzione|riga|scelta)\b)
+            |l'ultima\ volta|d'accordo|concordato|discusso|deciso)\b
         | \b(?:cosa|che\ cosa|quale|come|dove|quando|perché|quello\ che|ciò\ che|di\ cui)\ (?:\w+\ )?(?:abbiamo
             |avevamo
             |hai|avevi|ho|avevo)\ (?:già\ )?(?:detto|deciso|concordato|discusso|fatto|menzionato|parlato|usato|scelto
@@ -249,7 +260,9 @@ ITALIAN = Referring(
             |precedente|idea
             |approccio|piano|versione)\b
         | \b(?:detto|menzionato|discusso|deciso|visto|parlato)\ (?:\w+\ )?prima\b
-        | \b(?:la\ tua|la\ nostra|il\ tuo|il\ nostro|la\ mia|il\ mio)\ (?:prim[oa]|ultim[oa]|precedente)\ \w+
+        | \b(?:la\ tua|la\ nostra|il\ tuo|il\ nostro|la\ mia|il\ mio)\ (?:prim[oa]|ultim[oa]|precedente)
+            \ (?:approccio|conversazione|decisione|discussione|domanda|esempio|idea|messaggio|piano|problema|proposta
+            |richiesta|risposta|sessione|soluzione|suggerimento|tentativo|versione)
         | \b(?:risposta|idea|proposta|domanda|soluzione|versione|conversazione|decisione|discussione)\ (?:precedente
             |di\ prima)\b
         """
@@ -268,9 +281,11 @@ ITALIAN = Referring(
 JAPANESE = Referring(
     openly=_cue(
         r"""
-        (?:さっき|先ほど|先程|以前|この前|前回|前に|最初に|昨日)[^。?？\n]{0,30}(?:言っ|話し|決め|相談|議論|書い
-            |使っ|作っ|見
-            |出た|出て|直し|お願い|試し|提案|説明|やっ|聞い|の)
+        (?:さっき|先ほど|先程|以前|この前|前回|前に|最初に|昨日)[^。?？\n]{0,30}(?:言っ|話し|決め|相談|議論
+            |書い(?:た|て[いる]?た)|使っ(?:た|て[いる]?た)|作っ(?:た|て[いる]?た)|見(?:た|て[いる]?た|せた)
+            |出た|出て|直し|お願い|試し|提案|説明|やっ(?:た|て[いる]?た)|聞い
+            |の(?:やつ|やり方|アプローチ|エラー|コード|コマンド|テスト|バグ|ファイル|プラン|メッセージ|会話|修正|件|内容
+            |回答|変更|提案|方法|方針|案|決定|続き|話|議論|質問|関数|問題))
         | (?:話した|言った|決めた|相談した|議論した|約束した)(?:よう|とおり|通り|内容|こと|件|やつ)
         | 覚えて(?:い)?(?:る|ます|ますか) | (?:何|なん)(?:て|と)(?:言|い)(?:った|いました|ってた|ってました)
         | (?:前|以前|さっき|前回|先ほど)と同じ | (?:元|前|最初)の(?:案|方法|やり方|方針|バージョン
@@ -286,7 +301,7 @@ CHINESE = Referring(
         r"""
         (?:之前|刚才|刚刚|上次|前面|先前|早些时候|一开始|最初|昨天)[^。?？\n]{0,20}(?:说|讲|讨论|决定|提到|提过
             |聊|商量|写|用的|用过|做
-            |改的|看到|出现|那个|那|的(?:方案|错误|问题|文件|函数|办法|做法|版本|建议|想法|命令|话题))
+            |改的|看到|出现|那个|那|的(?:方案|错误|问题|文件|函数|办法|做法|建议|想法|命令|话题))
         | (?:我们|咱们|你|我)(?:不是)?(?:说过|讨论过|决定过|提过|商量过|聊过|约定)
         | (?:还)?记得(?:我们|那|上次|之前|吗|当时)
         | (?:像|和|跟|按|照)(?:之前|上次|刚才|以前)(?:一样|那样|的)? | 如(?:前|上)所(?:述|说)

@@ -44,3 +44,57 @@ def test_case_does_not_matter() -> None:
         if message.refers and "ß" not in message.text:
             quiet, loud = hint.reference(message.text), hint.reference(message.text.upper())
             assert (quiet is None) == (loud is None), message
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Here is what I tried so far: npm ci, then deleting node_modules.",
+        "Here's how I fixed it locally: pip install -U foo. Put this into the README.",
+        "The build breaks when you called configure twice.",
+        "Delete log files from earlier runs before each test.",
+        "Drop rows from before the migration.",
+        "Can we go back to the previous page with the Escape key?",
+        "As mentioned in the README, the port is 8080. Make it 9090.",
+        "Turn 90 degrees to the left, then stop.",
+        "Wie geplant im Ticket FOO-1, bau das ein.",
+        "Mein letzter Commit baut nicht.",
+        "Unsere erste Zielgruppe sind Studenten.",
+        "Mes dernières modifications ne compilent pas.",
+        "Comme prévu par la norme, renvoie 404.",
+        "Como antes de cada prueba hay que limpiar la base, añade un fixture.",
+        "Vuelve a la página anterior al pulsar Escape.",
+        "Come prima cosa, esegui i test.",
+        "Il mio ultimo commit non compila.",
+        "以前のバージョンとの互換性を保ってください。",
+        "昨日の日付を返す関数を作って。",
+        "之前的版本不兼容，请升级。",
+    ],
+)
+def test_what_only_sounds_like_pointing_back_does_not(message: str) -> None:
+    assert RecallHint(words, own_words).reference(message) is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Use what I tried first.",
+        "How did I fix it when you called it a race?",
+        "Undo the change from earlier.",
+        "Take the numbers from before and plot them.",
+        "Can we go back to the plan with two queues?",
+        "As mentioned, the port is 8080.",
+        "Was war dein letzter Vorschlag?",
+        "Ma dernière question reste ouverte.",
+        "Comme prévu, on passe à SQLite.",
+        "Hazlo como antes.",
+        "Volvamos a la idea de las dos tablas.",
+        "Fai come prima.",
+        "La mia ultima domanda è ancora aperta.",
+        "以前のエラーがまた出ました。",
+        "昨日の話の続きをしよう。",
+        "之前的方案更好。",
+    ],
+)
+def test_its_neighbours_do(message: str) -> None:
+    assert RecallHint(words, own_words).reference(message) is not None
