@@ -157,8 +157,8 @@ FRENCH = Referring(
         | \b(?:revenons|reviens|revenir|retournons)\ (?:à|au|aux|sur)\ (?:la|le|l'|notre|ta|ton|ce|cette|première
             |premier|précédent)
         | \b(?:ta|ton|notre|ma|mon|tes|nos|mes)\ (?:premi(?:er|ère)|précédente?|derni(?:er|ère)|ancien(?:ne)?)s?
-            \ (?:approche|choix|conversation|demande|discussion|décision|essai|exemple|idée|message|plan|problème|projet|proposition
-            |question|réponse|session|solution|suggestion|tentative|version)
+            \ (?:approche|choix|conversation|demande|discussion|décision|essai|exemple|idée|message|plan|problème|projet
+            |proposition|question|réponse|session|solution|suggestion|tentative|version)
         | \b(?:question|réponse|idée|proposition|solution|version|approche|discussion|message)s?\ (?:précédente?s?
             |d'avant|de\ tout\ à\ l'heure)\b
         """
