@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 
 
 def local_time(moment: str) -> str:
@@ -12,6 +12,11 @@ def local_time(moment: str) -> str:
         return moment
     stamp = local.isoformat(sep=" ", timespec="minutes")
     return f"{stamp[:16]} {stamp[16:]}"
+
+
+def local_now() -> datetime:
+    """Now, in local time that knows summer and winter: what is reckoned from it begins at midnight on any day."""
+    return datetime.now(_LOCAL)
 
 
 def local_offset() -> str:
@@ -32,3 +37,26 @@ def _local(moment: str) -> datetime | None:
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone()
     except (ValueError, OverflowError):
         return None
+
+
+class _LocalZone(tzinfo):
+    """Local time. `astimezone` gives the offset of one moment, which is an hour off half a year away."""
+
+    def utcoffset(self, dt: datetime | None) -> timedelta:
+        try:
+            offset = (dt or datetime.now()).replace(tzinfo=None).astimezone().utcoffset()
+        except (ValueError, OverflowError, OSError):  # the first and the last day there are
+            offset = None
+        return offset or timedelta(0)
+
+    def dst(self, dt: datetime | None) -> None:
+        return None
+
+    def tzname(self, dt: datetime | None) -> str:
+        return "local"
+
+    def fromutc(self, dt: datetime) -> datetime:
+        return dt.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
+
+
+_LOCAL = _LocalZone()

@@ -10,6 +10,7 @@ from loom.archive import ConversationStore, NewTurn
 from loom.archive.records import TurnKind
 from tests.archive.searching import found, index_all, tell
 from tests.support.checkout import git, make_checkout
+from tests.support.zone import reading_in
 
 
 @pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
@@ -144,3 +145,30 @@ async def test_another_checkout_of_the_same_history_is_the_same_workspace(
     page = await store.search("marmot", workspace=here)
     assert [hit.session_id for hit in page.hits] == [session]
     assert [listed.id for listed in await store.list_sessions(here)] == [session]
+
+
+@pytest.mark.parametrize(
+    ("query", "turns"),
+    [
+        ("parser after:2026-07-01", {2, 3}),
+        ("parser before:2026-07-01", {1, 4, 5}),
+        ("parser before:2026-01-15", {4}),
+        ("parser after:2026-01-15 before:2026-07", {1, 5}),
+        ("parser after:2026-07-01T00:00Z", {3}),
+        ("parser before:9999-12-31", {1, 2, 3, 4, 5}),
+        ("parser after:0001-01-01", {1, 2, 3, 4, 5}),
+    ],
+)
+async def test_days_begin_at_midnight_in_summer_and_in_winter(
+    store: ConversationStore, session: str, query: str, turns: set[int]
+) -> None:
+    told = (
+        "2026-06-30T21:59:00Z",  # 23:59 in Berlin, in summer
+        "2026-06-30T22:01:00Z",
+        "2026-07-01T10:00:00Z",
+        "2026-01-14T22:59:00Z",  # 23:59, in winter
+        "2026-01-14T23:01:00Z",
+    )
+    await store.append_turns(session, [NewTurn(role="user", content="parser", created_at=moment) for moment in told])
+    with reading_in("Europe/Berlin"):
+        assert set(await found(store, session, query)) == turns

@@ -9,6 +9,7 @@ from loom.archive.search.marks import ROLES
 from loom.archive.search.query import MAX_QUERY, TypedFilter, filters_with_minus, typed_filters
 from loom.errors import LoomError
 from loom.text import show_line
+from loom.times import local_now
 
 _MOST = 60
 """Characters of a value that are said again."""
@@ -21,7 +22,7 @@ class QueryFault(LoomError):
 def check_query(text: str) -> None:
     """Raises QueryFault for the first filter whose value means nothing. A search itself takes any text: see
     `find_fault`."""
-    fault = find_fault(text, datetime.now().astimezone())
+    fault = find_fault(text, local_now())
     if fault is not None:
         raise fault
 

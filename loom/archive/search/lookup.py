@@ -6,7 +6,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import islice
 
 from loom.archive.records import SearchHit, SearchPage, TurnKind, TurnStatus
@@ -29,6 +28,7 @@ from loom.archive.search.snippets import snippet_of
 from loom.archive.search.tail import TailCache, read_tail
 from loom.archive.search.values import Values
 from loom.archive.search.words import fold, words_of
+from loom.times import local_now
 
 _ROW = f"SELECT {COLUMNS} FROM conversation_turns WHERE session_id = ? AND turn_number = ?"  # noqa: S608
 _TEXTS = f"""
@@ -102,7 +102,7 @@ def _search(
         at_hand=request.at_hand,
         use_index=use_index,
     )
-    now = datetime.now().astimezone()
+    now = local_now()
     tail = read_tail(connection, scope, cache, check, whole=whole)
     filtered = filter_of(query, request, now)
     if filtered.tools:
@@ -147,7 +147,7 @@ def _obstacles(
     def finds(other: Request) -> bool:
         return bool(_search(connection, other, check, cache, use_index, any_hit=True).hits)
 
-    return obstacles(connection, request, cache=cache, finds=finds, now=datetime.now().astimezone())
+    return obstacles(connection, request, cache=cache, finds=finds, now=local_now())
 
 
 @dataclass(frozen=True, slots=True)
