@@ -47,6 +47,19 @@ async def test_it_takes_out_what_it_stands_before(
     assert set(await found(store, session, query, limit=20)) == turns
 
 
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+async def test_a_flag_of_a_command_that_was_run_takes_nothing_out(
+    store: ConversationStore, session: str, indexed: bool
+) -> None:
+    await tell(
+        store, session, 'git commit -am "fix parser"', "I am for git commit", "git commit with x-am", "git commit"
+    )
+    if indexed:
+        await index_all(store)
+    assert set(await found(store, session, "git commit -am message")) == {1, 4}
+    assert set(await found(store, session, "git commit -am")) == {1, 4}
+
+
 async def test_a_negative_number_that_was_said_is_looked_for(store: ConversationStore, session: str) -> None:
     await tell(store, session, *SAID, "auth: chapter 11")
     assert (await found(store, session, "auth -11"))[0] == 8

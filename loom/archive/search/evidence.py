@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -12,16 +12,8 @@ from loom.archive.search.compounds import halves
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, Term
 from loom.archive.search.related import related_to
-from loom.archive.search.words import (
-    cjk_pieces,
-    cjk_runs,
-    core_of,
-    fold,
-    is_code_like,
-    is_name,
-    names_of,
-    words_of,
-)
+from loom.archive.search.restrictions import Texts, mentions_of, taken_out
+from loom.archive.search.words import cjk_pieces, cjk_runs, fold, is_code_like, names_of, words_of
 
 PART = 0.6
 """A word inside an identifier, against the same word standing alone."""
@@ -57,16 +49,8 @@ MAX_READ = 4_000_000
 """Characters of turns with a passage of signs, from which on enough of them are known."""
 MAX_KEYS = 48
 """Words of a passage that a turn must have before its text is read."""
-MAX_FILES = 256
-"""Names that may be a file which is filtered by: as many as a folder has, for the most part."""
-_PLAIN_FILES = ("file", "license", "readme", "changelog", "copying", "notice")
-"""How the name of a file ends that is a word (`Makefile`): only as part of a path does the index keep it as a name."""
-
 MAX_MARKED = 8
 """Names that a mistyped one was taken for, which are marked in what was found."""
-
-Texts = Callable[[Iterable[int]], Mapping[int, str]]
-"""Gives the texts of turns by place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +122,9 @@ def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
             required = set(match.strengths) if required is None else required & set(match.strengths)
     matches += [_passage_match(passage, named, postings, texts, rarity) for passage in query.passages]
     for file in query.filters.files:
-        mentions = _mentions(file, postings, texts)
+        mentions = mentions_of(file, postings, texts)
         required = mentions if required is None else required & mentions
-    forbidden = {place for stem in query.excluded for place in postings.places("words", stem)}
-    forbidden.update(*(_verbatim_places(text, postings, texts, MAX_VERIFIED) for text in query.excluded_texts))
+    forbidden = taken_out(query, postings, texts)
     verbatim = {
         place for match in matches if match.literal and match.key in query.excusing for place in match.strengths
     }
@@ -348,27 +331,3 @@ def _verbatim(passage: str, texts: Iterable[tuple[int, str]]) -> dict[int, float
         if longest in folded and (standing := _standing(wanted, " ".join(folded.split()))):
             strengths[place] = standing / EDGE
     return strengths
-
-
-def _mentions(file: str, postings: Postings, texts: Texts) -> set[int]:
-    """The turns that mention a file: the path as given or within a longer one, with either slash; where no name of the
-    index has it (`.env`, a path with a space), the text as it stands."""
-    paths = dict.fromkeys((file, file.replace("\\", "/"), file.replace("/", "\\")))
-    known = {name for path in paths if is_name(path) for name in _names_of_file(path, postings)}
-    places = postings.with_any_name(sorted(known))
-    if not places or file.endswith(_PLAIN_FILES):
-        places = places.union(*(_verbatim_places(path, postings, texts, MAX_LIKELY) for path in paths))
-    return places
-
-
-def _names_of_file(path: str, postings: Postings) -> list[str]:
-    core = core_of(path)
-    part = core if is_code_like(core) else path
-    return [part, *postings.names_with(part, most=MAX_FILES)]
-
-
-def _verbatim_places(text: str, postings: Postings, texts: Texts, most: int) -> set[int]:
-    """Turns in which a folded text stands as it is, the newest `most` of those that have its words."""
-    words = list(dict.fromkeys(words_of(text)))
-    pieces = [piece for run in cjk_runs(text) for piece in cjk_pieces(run)]
-    return set(_verbatim(text, texts(sorted(postings.with_all(words, pieces, most), reverse=True)[:most]).items()))

@@ -20,11 +20,12 @@ from loom.archive.search.neighbours import REACH, Neighbours, beside, interrupte
 from loom.archive.search.obstacles import obstacles
 from loom.archive.search.pool import pool_of
 from loom.archive.search.postings import Postings
-from loom.archive.search.query import Query, asks_the_same, parse, without_excluded
+from loom.archive.search.query import Query, asks_the_same, has_as_flag, parse, without_excluded
 from loom.archive.search.ranking import FIRST_BY_WORDS, SPREADING, Reading, is_allowed, meant, rank, reread
 from loom.archive.search.request import Request
 from loom.archive.search.scope import Scope
 from loom.archive.search.snippets import snippet_of
+from loom.archive.search.stems import stem
 from loom.archive.search.tail import TailCache, read_tail
 from loom.archive.search.values import Values
 from loom.archive.search.words import fold, words_of
@@ -260,14 +261,15 @@ def _hits(ranked: _Ranked, query: Query, limit: int, reader: _Reader, filtered: 
 
 
 def _is_excluded(text: str, query: Query) -> bool:
-    if not (query.excluded or query.excluded_texts):
+    if not (query.excluded_words or query.excluded_texts):
         return False
     folded = " ".join(fold(text).split())
     if any(passage in folded for passage in query.excusing):
         return False
     if any(excluded in folded for excluded in query.excluded_texts):
         return True
-    return not frozenset(query.excluded).isdisjoint(words_of(text))
+    words = frozenset(words_of(text)) if query.excluded_words else frozenset()
+    return any(stem(word) in words and not has_as_flag(folded, word) for word in query.excluded_words)
 
 
 class _Reader:

@@ -109,8 +109,8 @@ class Query:
     """In double quotes: folded text that a hit must contain."""
     passages: tuple[str, ...] = ()
     """Folded text that a hit had better contain as it stands: the query as typed, and what is in back-ticks."""
-    excluded: tuple[str, ...] = ()
-    """Stems that a hit must not have."""
+    excluded_words: tuple[str, ...] = ()
+    """Words, folded, that a hit must not have, unless it has them with their minus (see `has_as_flag`)."""
     excluded_texts: tuple[str, ...] = ()
     """Folded text that a hit must not contain: phrases, and words that are more than one in the index."""
     filters: Filters = field(default_factory=Filters)
@@ -120,6 +120,11 @@ class Query:
     @property
     def is_empty(self) -> bool:
         return not (self.terms or self.pieces or self.names or self.phrases or self.passages)
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """The stems of the excluded words."""
+        return tuple(dict.fromkeys(map(stem, self.excluded_words)))
 
     @property
     def excusing(self) -> tuple[str, ...]:
@@ -152,7 +157,7 @@ def parse(raw: str, *, asked: bool = False) -> Query:
         names=names,
         phrases=tuple(phrase for phrase in phrases if phrase),
         passages=tuple(dict.fromkeys(passage for passage in passages if passage)),
-        excluded=tuple(dict.fromkeys(key for word in left_out if _is_one_word(word) for key in words_of(word))),
+        excluded_words=tuple(dict.fromkeys(fold(word) for word in left_out if _is_one_word(word))),
         excluded_texts=tuple(dict.fromkeys(_clean(word) for word in left_out if not _is_one_word(word))),
         filters=filters,
         is_question=asks,
@@ -198,6 +203,12 @@ def without_excluded(text: str) -> str:
     """A query without the words that a hit must not have; as it is where nothing else is asked for."""
     rest = _bare(text)
     return rest if rest.strip() else text
+
+
+def has_as_flag(folded: str, word: str) -> bool:
+    """Whether a folded text has an excluded word as it stands in the query, with the minus before it: whoever asks for
+    `git commit -am` means a turn with this flag, and none with the word."""
+    return f"-{word}" in folded and bool(re.search(rf"(?<![^\s\"'`(=])-{re.escape(word)}(?!\w)", folded))
 
 
 def _bare(text: str) -> str:

@@ -1,0 +1,60 @@
+"""What the filter `file:` and a minus leave of the turns: both are about what a text says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from loom.archive.search.postings import Postings
+from loom.archive.search.query import Query, has_as_flag
+from loom.archive.search.stems import stem
+from loom.archive.search.words import cjk_pieces, cjk_runs, core_of, fold, is_code_like, is_name, words_of
+
+MAX_FILES = 256
+"""Names that may be a file which is filtered by: as many as a folder has, for the most part."""
+MAX_MENTIONING = 2_000
+"""Turns whose text is read to see whether it has a path that is no name of the index."""
+MAX_TAKEN_OUT = 200
+"""Turns whose text is read to see whether it has what is excluded; the text of a hit is always read."""
+_PLAIN_FILES = ("file", "license", "readme", "changelog", "copying", "notice")
+"""How the name of a file ends that is a word (`Makefile`): only as part of a path does the index keep it as a name."""
+
+Texts = Callable[[Iterable[int]], Mapping[int, str]]
+"""Gives the texts of turns by place."""
+
+
+def mentions_of(file: str, postings: Postings, texts: Texts) -> set[int]:
+    """The turns that mention a file: the path as given or within a longer one, with either slash; where no name of the
+    index has it (`.env`, a path with a space), the text as it stands."""
+    paths = dict.fromkeys((file, file.replace("\\", "/"), file.replace("/", "\\")))
+    known = {name for path in paths if is_name(path) for name in _names_of_file(path, postings)}
+    places = postings.with_any_name(sorted(known))
+    if not places or file.endswith(_PLAIN_FILES):
+        places = places.union(*(_with_text(path, postings, texts, MAX_MENTIONING) for path in paths))
+    return places
+
+
+def taken_out(query: Query, postings: Postings, texts: Texts) -> set[int]:
+    """The turns that have what the query excludes, as far as they are among the newest that may."""
+    places = {place for word in query.excluded_words for place in _with_word(word, postings, texts)}
+    return places.union(*(_with_text(text, postings, texts, MAX_TAKEN_OUT) for text in query.excluded_texts))
+
+
+def _names_of_file(path: str, postings: Postings) -> list[str]:
+    core = core_of(path)
+    part = core if is_code_like(core) else path
+    return [part, *postings.names_with(part, most=MAX_FILES)]
+
+
+def _with_word(word: str, postings: Postings, texts: Texts) -> set[int]:
+    """The turns with an excluded word, but for those of the newest that have it as a flag."""
+    places = postings.places("words", stem(word))
+    newest = sorted(places, reverse=True)[:MAX_TAKEN_OUT]
+    return places - {place for place, text in texts(newest).items() if has_as_flag(fold(text), word)}
+
+
+def _with_text(text: str, postings: Postings, texts: Texts, most: int) -> set[int]:
+    """The turns in which a folded text stands as it is, of the newest `most` that have its words."""
+    words = list(dict.fromkeys(words_of(text)))
+    pieces = [piece for run in cjk_runs(text) for piece in cjk_pieces(run)]
+    newest = sorted(postings.with_all(words, pieces, most), reverse=True)[:most]
+    return {place for place, found in texts(newest).items() if text in " ".join(fold(found).split())}
