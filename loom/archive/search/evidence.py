@@ -41,6 +41,8 @@ MAX_COMPOUND = 8
 """Words of a query that may be the words of one identifier."""
 MAX_MEANT = 3
 """Names that a mistyped one is taken for, when longer names that have them inside are looked for."""
+MAX_MISTYPED = 2
+"""Names that a person types; more were pasted, and a path among them is rather another one than mistyped."""
 MAX_VERIFIED = 200
 """Turns whose text is read to see whether a passage stands in it."""
 MAX_LIKELY = 2_000
@@ -93,7 +95,8 @@ def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
     """The evidence for a query in a scope."""
     postings.read([term.stem for term in query.terms], query.pieces)
     rarity = _Rarity(postings.turns)
-    names = [match for name in query.names for match in _name_matches(name, postings, rarity)]
+    few = len(query.names) <= MAX_MISTYPED
+    names = [match for name in query.names for match in _name_matches(name, postings, rarity, may_be_mistyped=few)]
     known = {stem for name in names if name.strengths for stem in words_of(name.key)}
     inner = {stem for name in query.names for stem in words_of(name)}
     matches = [
@@ -221,14 +224,20 @@ def _compound_match(query: Query, postings: Postings, rarity: _Rarity) -> Match 
     return Match(" ".join(words), LITERAL * rarity.of(strengths), strengths, literal=True) if strengths else None
 
 
-def _name_matches(name: str, postings: Postings, rarity: _Rarity) -> list[Match]:
-    """The turns with a name. One that is nowhere is looked for in pieces (`a_b+c_d`: a_b, c_d), then as mistyped."""
-    for tried in ([name], sorted(piece for piece in names_of(name) - {name} if is_code_like(piece))):
-        matches = [_name_match(one, _standings(one, postings), postings, rarity) for one in tried]
-        if any(match.strengths for match in matches):
-            return matches
+def _name_matches(name: str, postings: Postings, rarity: _Rarity, *, may_be_mistyped: bool) -> list[Match]:
+    """The turns with a name. One that is nowhere is looked for in pieces (`a_b+c_d`: a_b, c_d) and as mistyped: of a
+    path some folder may be right. Where it is one of many names only if no piece is anywhere."""
+    whole = _name_match(name, _standings(name, postings), postings, rarity)
+    if whole.strengths:
+        return [whole]
+    parts = sorted(piece for piece in names_of(name) - {name} if is_code_like(piece))
+    pieces = [_name_match(part, _standings(part, postings), postings, rarity) for part in parts]
+    is_in_pieces = any(piece.strengths for piece in pieces)
+    if is_in_pieces and not may_be_mistyped:
+        return pieces
     names = _mistyped(name, postings)
-    return [replace(_name_match(name, names, postings, rarity), instead=_likeliest(names))]
+    meant = replace(_name_match(name, names, postings, rarity), instead=_likeliest(names))
+    return [meant, *pieces] if is_in_pieces else [meant]
 
 
 def _name_match(name: str, names: Mapping[str, float], postings: Postings, rarity: _Rarity) -> Match:

@@ -46,12 +46,13 @@ _EXCLUDED = re.compile(
     r"|(?:(?<=\s)|^)-(?:\"(?P<straight>[^\"\n]{1,400})\"|“(?P<curved>[^”\n]{1,400})”|(?P<word>[^\W_][\w'’-]{1,63}))(?=\s|$)"
 )
 """What is quoted, or what has a minus: in what is quoted no minus means anything."""
-_SIGN = re.compile(r"[^\w\s.,;:!?…'’\"“”()-]")
-"""Tells a word from the same one in a sentence: `operator<<`, `%PATH%`, `F#`."""
+_SIGN = re.compile(r"[^\w\s.,;:!?…'’\"“”()-]|_")
+"""Tells a word from the same one in a sentence: `operator<<`, `%PATH%`, `F#`, `_private`."""
 _SIGNED_LETTER = re.compile(r"(?<![\w+#])[A-Za-z](?:\+\+|#)(?![\w+#])")
 """`C++` and `C#`, of which words are a letter alone, which no query looks for."""
 _TOKEN = re.compile(r"[\w./\\:@~+#$%-]{2,}")
 _ENDS = ".:-/\\~+#$%@_,;"
+_WORDS = re.compile(r"[^\W_]{3}")
 _FORM = re.compile(
     r"\b(?:what|which) (?:different )?(?:kind|type|sort)s? of\b|\b(?:in|by) (?:what|which) ways?\b"
     r"|\bhow many (?:different )?(?:(?:kind|type|sort)s of|times\b)"
@@ -255,8 +256,15 @@ def _is_stop(term: Term) -> bool:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    cores = (token.strip(_ENDS) for token in _TOKEN.findall(unaccented(text)))
+    cores = (_core(token) for token in _TOKEN.findall(unaccented(text)))
     return tuple(dict.fromkeys(core.lower() for core in cores if len(core) > 1 and is_code_like(core)))[:MAX_NAMES]
+
+
+def _core(token: str) -> str:
+    """A token without the signs around it; with its underscores where it would be a word without them. The index has
+    `_private` as a word, but `self._private` has it inside."""
+    core = token.strip(_ENDS)
+    return core if is_code_like(core) or not _WORDS.search(core) else token.strip(_ENDS.replace("_", ""))
 
 
 def _take_filters(text: str) -> tuple[Filters, str]:
