@@ -36,6 +36,7 @@ async def test_a_mistyped_path_is_found_whatever_pieces_of_it_are_known(
         ("_tokenizer", "self._tokenizer is set"),
         ("__bases__", "cls.__bases__ is empty"),
         ("_vers", "get_version is called"),
+        ("__selecthoneorder", "see SelectionOrder"),
     ],
 )
 async def test_the_underscores_around_a_name_are_a_part_of_it(

@@ -13,7 +13,7 @@ from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, Term
 from loom.archive.search.related import related_to
 from loom.archive.search.restrictions import Texts, mentions_of, taken_out
-from loom.archive.search.words import cjk_pieces, cjk_runs, fold, is_code_like, names_of, words_of
+from loom.archive.search.words import cjk_pieces, cjk_runs, core_of, fold, is_code_like, names_of, words_of
 
 PART = 0.6
 """A word inside an identifier, against the same word standing alone."""
@@ -98,7 +98,8 @@ def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
     few = len(query.names) <= MAX_MISTYPED
     names = [match for name in query.names for match in _name_matches(name, postings, rarity, may_be_mistyped=few)]
     known = {stem for name in names if name.strengths for stem in words_of(name.key)}
-    inner = {stem for name in query.names for stem in words_of(name)}
+    # A word with underscores around it (`_tokenizer`) is a word in the index, and may be mistyped as one.
+    inner = {stem for name in query.names if is_code_like(core_of(name)) for stem in words_of(name)}
     matches = [
         _term_match(term, postings, rarity, within_name=term.stem in known, may_be_mistyped=term.stem not in inner)
         for term in query.terms
