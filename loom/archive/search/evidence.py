@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from loom.archive.search.compounds import halves
+from loom.archive.search.numbers import beside_numbers, with_other_numbers
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, Term
 from loom.archive.search.related import related_to
@@ -35,6 +36,8 @@ MAX_RELATED_SCOPE = 100_000
 """Turns in scope from which on the words themselves are enough, and each look-up costs more."""
 LITERAL = 12.0
 """A name or passage as typed, against a word of the same rarity."""
+OTHER_NUMBERS = 0.8
+"""A passage with other numbers in it, against the passage."""
 WITHIN_NAME = 0.3
 """A word that the query has only within a name which is found, against a word of its own."""
 MAX_COMPOUND = 8
@@ -97,9 +100,9 @@ def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
     rarity = _Rarity(postings.turns)
     few = len(query.names) <= MAX_MISTYPED
     names = [match for name in query.names for match in _name_matches(name, postings, rarity, may_be_mistyped=few)]
-    known = {stem for name in names if name.strengths for stem in words_of(name.key)}
+    known = {root for name in names if name.strengths for root in words_of(name.key)}
     # A word with underscores around it (`_tokenizer`) is a word in the index, and may be mistyped as one.
-    inner = {stem for name in query.names if is_code_like(core_of(name)) for stem in words_of(name)}
+    inner = {root for name in query.names if is_code_like(core_of(name)) for root in words_of(name)}
     matches = [
         _term_match(term, postings, rarity, within_name=term.stem in known, may_be_mistyped=term.stem not in inner)
         for term in query.terms
@@ -125,6 +128,12 @@ def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
         if match.strengths:
             required = set(match.strengths) if required is None else required & set(match.strengths)
     matches += [_passage_match(passage, named, postings, texts, rarity) for passage in query.passages]
+    standing = {match.key for match in matches if match.strengths}
+    matches += [
+        _numbers_match(passage, postings, texts, rarity)
+        for passage in dict.fromkeys((*query.phrases, *query.passages))
+        if passage not in standing
+    ]
     for file in query.filters.files:
         mentions = mentions_of(file, postings, texts)
         required = mentions if required is None else required & mentions
@@ -177,7 +186,7 @@ def _with_halves(match: Match, word: str, postings: Postings, rarity: _Rarity) -
     limit = _too_common(postings)
     strengths: dict[int, float] = {}
     for stems in halves(word):
-        first, second = (postings.places("words", stem, limit) for stem in stems)
+        first, second = (postings.places("words", root, limit) for root in stems)
         if max(len(first), len(second)) < limit:
             strengths.update(dict.fromkeys(first & second, HALVES))
     if not strengths:
@@ -197,8 +206,8 @@ def _with_related(match: Match, most: int, postings: Postings, rarity: _Rarity) 
         return match
     strengths = dict(match.strengths)
     limit = _too_common(postings)
-    for stem, alike in related_to(match.key)[:most]:
-        places = postings.places("words", stem, limit)
+    for root, alike in related_to(match.key)[:most]:
+        places = postings.places("words", root, limit)
         if not 0 < len(places) < limit:
             continue
         found = dict.fromkeys(places, RELATED * alike**2)
@@ -313,6 +322,19 @@ def _passage_match(passage: str, named: frozenset[int], postings: Postings, text
         # Closed where not all is read: a search that is cut off with a cursor open cannot end its transaction.
         with closing(postings.likely_texts(passage)) as likely_texts:
             strengths = _verbatim_among(passage, likely_texts)
+    return Match(passage, LITERAL * rarity.of(strengths), strengths, literal=True)
+
+
+def _numbers_match(passage: str, postings: Postings, texts: Texts, rarity: _Rarity) -> Match:
+    """The turns in which a passage that is nowhere stands with other numbers."""
+    strengths: dict[int, float] = {}
+    if bare := beside_numbers(passage):
+        keys = list(dict.fromkeys(words_of(bare)))[:MAX_KEYS]
+        pieces = [piece for run in cjk_runs(bare) for piece in cjk_pieces(run)][:MAX_KEYS]
+        places = postings.with_all(keys, pieces, MAX_VERIFIED, only_newest=True)
+        found = texts(sorted(places, reverse=True)[:MAX_VERIFIED])
+        folded = ((place, " ".join(fold(text).split())) for place, text in found.items())
+        strengths = dict.fromkeys(with_other_numbers(passage, folded), OTHER_NUMBERS)
     return Match(passage, LITERAL * rarity.of(strengths), strengths, literal=True)
 
 

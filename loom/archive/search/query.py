@@ -170,7 +170,8 @@ def _as_typed(whole: str, spoken: str, *, quoted: bool) -> list[str]:
     longer than any word that the index keeps."""
     if not words_of(spoken):
         return [] if quoted else [_clean(spoken)]
-    return [_clean(whole)] if len(words_of(whole)) > 1 or _SIGN.search(whole) else []
+    is_more = len(words_of(whole)) > 1 or _SIGN.search(whole) or cjk_runs(whole)
+    return [_clean(whole)] if is_more else []
 
 
 def typed_filters(text: str) -> list[TypedFilter]:
