@@ -127,7 +127,7 @@ def load_settings(path: Path, environ: Mapping[str, str] | None = None, **overri
         settings = _with(settings, name, value, str(path))
     for f in fields(Settings):
         raw = env.get(f"LOOM_{f.name.upper()}")
-        if raw is not None and f.name != "context_windows":
+        if raw is not None:
             settings = _with(settings, f.name, _parse(f.name, raw), f"LOOM_{f.name.upper()}")
     for name, value in overrides.items():
         if value is not None:
@@ -165,6 +165,8 @@ def _default(name: str) -> Any:
 
 
 def _parse(name: str, raw: str) -> Any:
+    if name == "context_windows":
+        return _parse_table(raw)
     default = _default(name) if name in Settings.__dataclass_fields__ else ""
     try:
         if isinstance(default, float):
@@ -174,6 +176,15 @@ def _parse(name: str, raw: str) -> Any:
     except ValueError:
         return raw
     return raw
+
+
+def _parse_table(raw: str) -> Any:
+    """The table of an environment variable, written as TOML writes one in a line; the text as it is if it is none."""
+    try:
+        read = tomllib.loads(f"table = {raw}")
+    except tomllib.TOMLDecodeError:
+        return raw
+    return read["table"] if len(read) == 1 else raw
 
 
 def _with(settings: Settings, name: str, value: Any, source: str) -> Settings:
@@ -213,7 +224,8 @@ def _window_table(value: Any, source: str) -> dict[str, int]:
     if not isinstance(value, dict) or not all(type(v) is int and v > 0 for v in value.values()):
         raise ConfigError(
             f"`context_windows` in {source} is not a table of model = tokens.",
-            'Write, for example: [context_windows] then "openai-chat:local" = 32768.',
+            'Write, for example: [context_windows] then "openai-chat:local" = 32768. In a variable: '
+            '{"openai-chat:local" = 32768}.',
         )
     return dict(value)
 

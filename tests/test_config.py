@@ -33,6 +33,18 @@ def test_windows_can_be_set_by_model(tmp_path: Path) -> None:
     assert load_settings(path, {}).context_windows == {"openai-chat:local": 32768}
 
 
+def test_the_environment_has_windows_by_model_too(tmp_path: Path) -> None:
+    path = write(tmp_path, '[context_windows]\n"openai-chat:local" = 32768\n')
+    env = {"LOOM_CONTEXT_WINDOWS": '{"openai-chat:local" = 16384, "ollama:x" = 8192}'}
+    assert load_settings(path, env).context_windows == {"openai-chat:local": 16384, "ollama:x": 8192}
+
+
+@pytest.mark.parametrize("raw", ["32768", "", '{"x" = -1}', '{"x": 1}', "{}\nmodel = 'x'"])
+def test_windows_of_the_environment_that_are_no_table_are_named(tmp_path: Path, raw: str) -> None:
+    with pytest.raises(ConfigError, match="LOOM_CONTEXT_WINDOWS"):
+        load_settings(tmp_path / "none.toml", {"LOOM_CONTEXT_WINDOWS": raw})
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
