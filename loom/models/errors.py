@@ -230,10 +230,13 @@ def _transport(exc: BaseException, choice: ModelChoice) -> ModelError | None:  #
     if isinstance(api, pai.ModelTimeoutError) or any(isinstance(error, TimeoutError) for error in chain):
         if api is not None and api.phase == "connect":
             return ModelError(
-                ErrorKind.TIMEOUT, f"{where} could not be reached in time.", "Check the network; connect_timeout."
+                ErrorKind.TIMEOUT,
+                f"{where} could not be reached in time.",
+                "Check the network, or raise connect_timeout in the settings.",
             )
+        # Before the answer or in the middle of it: the libraries do not tell.
         return ModelError(
-            ErrorKind.TIMEOUT, f"{where} fell silent in the middle of the answer.", "Try again; idle_timeout."
+            ErrorKind.TIMEOUT, f"{where} fell silent.", "Try again, or raise idle_timeout in the settings."
         )
     if api is None:
         return None
@@ -241,7 +244,7 @@ def _transport(exc: BaseException, choice: ModelChoice) -> ModelError | None:  #
         return ModelError(ErrorKind.CONNECTION, f"{where} cannot be reached.{_said(api)}", "Check the network.")
     return ModelError(
         ErrorKind.CONNECTION,
-        f"The connection to {where} broke off in the middle of the answer.",
+        f"The connection to {where} broke off.",
         "What had arrived is kept. Try again.",
     )
 

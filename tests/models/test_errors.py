@@ -68,8 +68,8 @@ REFUSALS = [
     (server_error(), ErrorKind.SERVER, "The server had an error."),
     (Failure(502, "<html>Bad gateway</html>"), ErrorKind.SERVER, "Bad gateway"),
     (Failure(400, {"error": {"message": "No tools here"}}), ErrorKind.REJECTED, "It said: No tools here."),
-    (Reply(Text("Hello"), Drop()), ErrorKind.CONNECTION, "broke off in the middle"),
-    (Reply(Text("Hello"), Stall()), ErrorKind.TIMEOUT, "fell silent"),
+    (Reply(Text("Hello"), Drop()), ErrorKind.CONNECTION, "broke off"),
+    (Reply(Text("Hello"), Stall()), ErrorKind.TIMEOUT, "raise idle_timeout in the settings"),
     (Reply(Text("Hello"), Raw(b"data: {bad\n\n")), ErrorKind.MALFORMED, "not what its API promises"),
     (
         Reply(Text("Hello"), Event({"error": {"message": "boom", "type": "server_error"}})),
@@ -92,6 +92,13 @@ async def test_a_failure_over_the_wire_is_told(
     assert told.remedy
     assert "sk-verysecretkey" not in str(told)
     assert is_overflow(error) == (kind is ErrorKind.OVERFLOW)
+
+
+@pytest.mark.parametrize("step", [Drop(), Stall()])
+async def test_no_answer_is_spoken_of_where_none_had_begun(step: Drop | Stall, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedProvider([Reply(step)]) as provider:
+        told = explain_error(await failure(provider.base_url, monkeypatch), CHOICE)
+    assert "answer" not in str(told)
 
 
 async def test_a_rate_limit_says_how_long_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
