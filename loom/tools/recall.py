@@ -26,6 +26,7 @@ from loom.tools.recall_hits import (
     ranges,
     revised,
     short,
+    wanted,
     without_copies,
     worth_showing,
 )
@@ -304,7 +305,7 @@ class Recall:
             arguments = await self._arguments(turn)
             call = call_text({"name": name, "arguments": arguments})
             if query.casefold() in f"{call}\n{turn.content or ''}".casefold():
-                found.append(recalled(turn, arguments))
+                found.append(wanted(recalled(turn, arguments), query, len(found) + 1))
             if len(found) == min(limit, 50):
                 break
         if not found:

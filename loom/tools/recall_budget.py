@@ -70,6 +70,10 @@ def _cuts(turns: Sequence[Recalled], budget: int) -> Iterator[tuple[int, _Cut]]:
     talk = [index for index in beside if not turns[index].from_tool]
     worst_first = sorted(matches, key=lambda index: (not turns[index].related, -turns[index].rank))
     share = max(SHORT, budget * _CHARS_PER_TOKEN // (2 * max(1, len(matches))))
+    if not matches:
+        # Nothing else is asked for: results are cut no shorter than they must be.
+        for size in _smaller(budget * _CHARS_PER_TOKEN // (2 * max(1, len(tools)))):
+            yield from ((index, _to(size)) for index in tools)
     yield from ((index, _to(SHORT)) for index in tools)
     yield from ((index, _to(0)) for index in tools)
     yield from ((index, _to(share)) for index in worst_first if turns[index].from_tool)
@@ -78,6 +82,8 @@ def _cuts(turns: Sequence[Recalled], budget: int) -> Iterator[tuple[int, _Cut]]:
     yield from ((index, _to(SHORT)) for index in talk if index not in last_talk)
     yield from ((index, _nothing) for index in talk if index not in last_talk)
     yield from ((index, _nothing) for index in tools if matches or talk or index != tools[-1])
+    for size in _smaller(share):
+        yield from ((index, _to(size)) for index in worst_first)
     yield from ((index, _to(SHORT)) for index in worst_first)
     yield from ((index, _nothing) for index in worst_first[:-1])
     last = worst_first[-1:] or last_talk or tools[-1:]
@@ -87,6 +93,13 @@ def _cuts(turns: Sequence[Recalled], budget: int) -> Iterator[tuple[int, _Cut]]:
         size = max(SMALLEST, size * 3 // 4)
         yield from ((index, _to(size)) for index in last)
     yield from ((index, Recalled.with_short_head) for index in last)
+
+
+def _smaller(chars: int) -> Iterator[int]:
+    """So many characters, then fewer and fewer, all more than SHORT."""
+    while chars > SHORT:
+        yield chars
+        chars = chars * 3 // 4
 
 
 def _to(chars: int) -> _Cut:

@@ -1,5 +1,6 @@
 """What a search found, ready to be shown: where the match is, what stands beside it, which turns belong together."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -53,6 +54,12 @@ def matching(
         rank=rank,
         related=name == RELATED,
     )
+
+
+def wanted(turn: Recalled, query: str, rank: int) -> Recalled:
+    """A turn, the first place of `query` in what it says as its match, where it has one."""
+    found = re.search(re.escape(query), turn.text, re.IGNORECASE) if query else None
+    return replace(turn, match=found.span(), rank=rank) if found else turn
 
 
 def alone(hit: SearchHit, rank: int, name: str, where: Elsewhere | None) -> Recalled:

@@ -16,7 +16,7 @@ from loom.tools.recall import DATA, END
 from loom.tools.recall_hits import blocks
 from loom.tools.recall_text import Recalled
 from tests.support.zone import reading_in
-from tests.tools.talk import Talk
+from tests.tools.talk import Talk, tokens
 
 
 async def test_a_match_comes_with_a_neighbour_on_either_side(talk: Talk) -> None:
@@ -142,6 +142,20 @@ async def test_calls_of_a_tool_come_newest_first_and_can_be_narrowed(talk: Talk)
     assert "Tools with results here: “read_file”, “shell_execute”." in content
     with pytest.raises(ToolFailure, match="needs tool_name"):
         await talk.recall("tool_calls")
+
+
+async def test_the_calls_of_a_tool_share_the_room_and_show_what_was_looked_for(talk: Talk) -> None:
+    for n in (1, 2):
+        lines = [f"run {n} line {number}" for number in range(4_000)]
+        lines[3_000] = f"run {n}: E0433 unresolved"
+        await talk.tool("shell_execute", "\n".join(lines), command="cargo build")
+    settings = Settings(recall_tokens=2_000)
+    content = await talk.recall("tool_calls", tool_name="shell_execute", settings=settings)
+    assert re.findall(r"\[Turn (\d+)\]", content) == ["4", "2"]
+    assert tokens(content) > 1_000, "most of the room is used"
+    assert "run 1 line 40" in content and "run 2 line 40" in content
+    content = await talk.recall("tool_calls", tool_name="shell_execute", query="e0433", settings=settings)
+    assert "run 1: E0433 unresolved" in content and "run 2: E0433 unresolved" in content
 
 
 async def test_a_denied_call_is_told_as_such(talk: Talk) -> None:

@@ -63,6 +63,15 @@ async def test_tool_results_are_cut_before_what_was_said(talk: Talk) -> None:
     assert "140,000 characters" in content
 
 
+async def test_results_that_are_cut_in_a_range_take_the_room_that_there_is(talk: Talk) -> None:
+    await talk.user("Does it build?")
+    await talk.tool("shell_execute", "\n".join(f"line {n}" for n in range(9_000)), command="make")
+    await talk.assistant("It does.")
+    content = await talk.recall("range", start_turn=1, end_turn=4, settings=Settings(recall_tokens=2_000))
+    assert "line 200\n" in content
+    assert "Does it build?" in content and "It does." in content
+
+
 async def test_a_range_knows_where_the_session_ends(talk: Talk) -> None:
     await talk.user("only")
     assert "The session ends with turn 1." in await talk.recall("range", start_turn=1, end_turn=50)
