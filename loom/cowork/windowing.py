@@ -48,6 +48,7 @@ class Windowing(AbstractCapability[None]):
         self._exchange = exchange
         self._model_name = model_name
         self._shrunk = False
+        self._refused = False  # the request that is sent next is one that did not fit, made smaller
 
     # Here and not in `before_model_request`: this runs again for a second attempt after an overflow.
     async def prepare_model_request(
@@ -55,6 +56,11 @@ class Windowing(AbstractCapability[None]):
     ) -> ModelRequestContext:
         assembly = self._window.assemble(ctx.messages, leave_to=await self._sum_up())
         await self._record(assembly, request_context.model_request_parameters)
+        if self._refused:
+            self._refused = False
+            self._listener(
+                Notice("warning", "The provider says that this does not fit its window: sent once more, smaller.")
+            )
         if assembly.notice:
             self._listener(Notice("warning", assembly.notice))
         messages = assembly.messages
@@ -115,11 +121,8 @@ class Windowing(AbstractCapability[None]):
         self, ctx: RunContext[None], *, request_context: ModelRequestContext, error: Exception
     ) -> ModelResponse:
         if is_overflow(error) and not self._shrunk:
-            self._shrunk = True
+            self._shrunk = self._refused = True
             self._window.overflowed(overflow_limit(error))
-            self._listener(
-                Notice("warning", "The provider says that this does not fit its window: sent once more, smaller.")
-            )
             raise RetryModelRequest from error
         raise error
 

@@ -61,6 +61,17 @@ async def test_a_second_refusal_is_said(start: Start, provider: ScriptedProvider
     assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.COMPLETE, "the session goes on"
 
 
+async def test_what_cannot_be_made_smaller_is_not_said_to_have_been_sent(
+    start: Start, provider: ScriptedProvider
+) -> None:
+    provider.add(overflow())
+    talk = await start(choice=chat())
+    await talk.say("One.")
+    assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.FAILED
+    assert len(provider.requests) == 1
+    assert [notice.text for notice in talk.heard.of(Notice) if "sent" in notice.text] == []
+
+
 async def test_many_large_outputs_in_one_step_go_out(start: Start, provider: ScriptedProvider) -> None:
     settings = Settings(context_window=12_000)
     provider.add(
