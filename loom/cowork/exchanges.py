@@ -188,7 +188,10 @@ class Exchanges:
             raise LoomError("An exchange is running.", "Wait for it, or interrupt it with Esc.")
         waits, engine = self._unanswered, self._answering.engine
         if waits is None or self.unanswered is None:
-            raise LoomError("The newest message has an answer.", "To have another one, say what it lacks.")
+            raise LoomError(
+                "No message waits for an answer.",
+                "To have another answer, or to go on with what was stopped, say so in a message.",
+            )
         if engine is None or self._recorder.unsaved:
             raise self._answering.problem or LoomError("Something is not saved yet.", "Retry saving first.")
         self._start_answer(engine, self._answer(engine, waits.prompt, waits.turn))

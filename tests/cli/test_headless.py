@@ -74,7 +74,8 @@ async def test_a_message_without_an_answer_is_told_and_asked_about_again(workspa
     done = cowork(workspace, "--resume", "--retry")
     assert (done.returncode, done.stderr.strip()) == (
         2,
-        "loom: The newest message has an answer. To have another one, say what it lacks.",
+        "loom: No message waits for an answer. To have another answer, or to go on with what was stopped, say so in a "
+        "message.",
     )
     number = await store.append_turn(session_id, "user", "list .")
     done = prompt(workspace, "list .", "--resume")

@@ -53,7 +53,7 @@ async def test_it_is_known_after_a_kill_and_asking_again_stores_only_the_answer(
     ]
     assert times_sent(provider, WORDS) == 1
     assert waits(talk) == 0
-    with pytest.raises(LoomError, match="has an answer"):
+    with pytest.raises(LoomError, match="No message waits"):
         await talk.session.ask_again()
 
 
@@ -197,9 +197,14 @@ async def test_a_provider_that_fails_behind_a_result_can_be_asked_again(
     assert times_sent(provider, "make it") == 1
 
 
-async def test_a_call_that_was_stopped_is_left_to_the_person(start: Start, bench: Workbench) -> None:
+async def test_a_call_that_was_stopped_is_left_to_the_person(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
     session_id = await left_after_results(bench, "one", "Interrupted.", status=TurnStatus.INTERRUPTED)
-    assert waits(await start(resume=session_id)) == 0
+    talk = await start(resume=session_id, choice=chat())
+    assert waits(talk) == 0
+    with pytest.raises(LoomError, match="go on with what was stopped"):
+        await talk.session.ask_again()
 
 
 async def test_results_of_an_exchange_without_a_message_wait_for_nobody(start: Start, bench: Workbench) -> None:
