@@ -165,6 +165,7 @@ def _add_sessions(commands: _Commands[argparse.ArgumentParser]) -> None:
     )
     _workspace(parser, "the folder whose sessions are listed")
     parser.add_argument("-a", "--all", action="store_true", help="of every workspace")
+    parser.add_argument("--deleted", action="store_true", help="those that were deleted, which are in no other list")
     parser.add_argument("--limit", type=int, default=50, metavar="N", help="at most N (default: 50)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.set_defaults(run=_command("loom.cli.sessions"))

@@ -46,6 +46,10 @@ class Opening:
         await self._restore_spooled()
         recovered = await self._store.recover_draft(session_id)
         await self._open(session_id)
+        if not self._record.require().is_active:
+            await self._store.restore_session(session_id)
+            await self._record.refresh()
+            self._listener(Notice("information", "This session was deleted; it is in the list again."))
         # A command's result may have been stored already, and only its draft been left.
         cut = [turn for turn in recovered if turn.status is TurnStatus.INTERRUPTED]
         if cut:

@@ -47,6 +47,20 @@ async def test_the_list_says_which_session_is_open(home: Path) -> None:
     assert json.loads(loom("sessions", "--all", "--json", home=home).stdout)["open"] is None
 
 
+async def test_what_was_deleted_is_listed_by_itself(home: Path) -> None:
+    assert loom("sessions", "--all", "--deleted", home=home).stdout == ""
+    store = await ConversationStore.open(home / "archive.db")
+    [session] = await store.list_sessions()
+    await store.delete_session(session.id)
+    await store.close()
+    assert session.reference not in loom("sessions", "--all", home=home).stdout
+    deleted = loom("sessions", "--all", "--deleted", home=home)
+    assert deleted.stdout.startswith(f"{session.reference}  ") and "a title" in deleted.stdout
+    assert "--resume REF" in deleted.stderr
+    (line,) = loom("sessions", "--all", "--deleted", "--json", home=home).stdout.splitlines()
+    assert json.loads(line)["is_active"] is False
+
+
 @pytest.mark.parametrize("command", [("check",), ("backup",), ("purge", "0", "--yes")])
 def test_without_an_archive_there_is_one_line_and_exit_code_2(tmp_path: Path, command: tuple[str, ...]) -> None:
     done = loom(*command, home=tmp_path)
