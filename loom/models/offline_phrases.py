@@ -83,12 +83,13 @@ def _phrase(pattern: str) -> Callable[[Builder], Builder]:
 
 
 def _path(masked: Masked, token: str | None) -> str:
-    """What a token names: quoted text as it is, a bare word without the punctuation behind it."""
+    """What a token names: quoted text as it is, a bare word without the punctuation behind it and the `@` by which a
+    message names a file."""
     if not token:
         return "."
     if masked.literal(token):
         return masked.value(token) or "."
-    bare = token.rstrip(_TRAILING)
+    bare = token.rstrip(_TRAILING).removeprefix("@")
     if bare.endswith(".") and bare.strip("./"):
         bare = bare.rstrip(".")
     return "." if bare.lower() in _HERE or not bare else bare
