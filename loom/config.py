@@ -112,7 +112,9 @@ class Settings:
         "session", "The widest scope that the model may search by itself."
     )
     offline_delay_ms: int = _setting(0, "Milliseconds between the offline model's words, for demos.", low=0)
-    theme: str = _setting("loom-dark", "Colour theme of the screen.")
+    theme: str = _setting(
+        "loom-dark", "Colour theme of the screen: `loom-dark`, `loom-light`, or one that Textual brings (`nord`)."
+    )
 
 
 def load_settings(path: Path, environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:

@@ -16,8 +16,10 @@ from textual.events import Event, InputEvent, Key, MouseDown, Paste
 from textual.filter import LineFilter
 from textual.notifications import Notify
 from textual.screen import Screen
+from textual.theme import BUILTIN_THEMES
 from textual.timer import Timer
 
+from loom.config import ConfigError
 from loom.tui.garbage import Garbage
 from loom.tui.guard import TerminalGuard
 from loom.tui.palette import Entry, LoomCommands, command_entries, key_entries, theme_entries
@@ -46,6 +48,7 @@ class LoomLook(App[None]):
     ]
 
     def __init__(self, theme: str = "loom-dark", *, clock: Callable[[], float] = monotonic) -> None:
+        """Raises ConfigError for a theme that there is not."""
         super().__init__(driver_class=Terminal)
         self._clock = clock
         self.garbage = Garbage(clock)
@@ -58,7 +61,10 @@ class LoomLook(App[None]):
         self._look_on: Timer | None = None
         for each in THEMES:
             self.register_theme(each)
-        self.theme = theme if theme in self.available_themes else "loom-dark"
+        if theme not in self.available_themes:
+            known = ", ".join([*(each.name for each in THEMES), *sorted(BUILTIN_THEMES)])
+            raise ConfigError(f"`theme` is {theme!r}.", f"It takes one of: {known}.")
+        self.theme = theme
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._guard]

@@ -9,8 +9,9 @@ import pytest
 from textual.widgets import Static
 
 from loom.archive.database import connect
-from loom.config import Settings
+from loom.config import ConfigError, Settings
 from loom.locations import Locations
+from loom.tui.app import LoomApp
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.choose_model import ChooseModelScreen, ModelList
 from loom.tui.screens.confirm import ConfirmScreen
@@ -35,6 +36,12 @@ async def test_an_empty_conversation_greets_until_the_first_message(locations: L
     async with seated(locations, workspace, resume="0") as seat:
         await seat.ready()
         assert not seat.welcome
+
+
+def test_a_theme_that_there_is_not_is_named_with_those_that_there_are(locations: Locations, workspace: Path) -> None:
+    with pytest.raises(ConfigError, match=r"`theme` is 'loom-drak'.+loom-dark, loom-light"):
+        LoomApp(locations, Settings(theme="loom-drak"), workspace)
+    assert LoomApp(locations, Settings(theme="nord"), workspace).theme == "nord", "one of Textual's own"
 
 
 async def test_the_welcome_knows_what_to_set_and_says_it_once(
