@@ -147,14 +147,15 @@ class ConversationStore(ArchiveReader):
     async def adopt(self, spooled: Spooled) -> bool:
         """Store a spooled session, turns and all, if it is none that the archive has; whether it did. Raises
         WriteFailed."""
-        session = spooled.session
-        if session is None or not await self._adopt_session(session):
+        if spooled.session is None or not await self.adopt_session(spooled.session):
             return False
         for turns in by_message(spooled.turns):
             await self.append_turns(spooled.session_id, turns)
         return True
 
-    async def _adopt_session(self, session: NewSession) -> bool:
+    async def adopt_session(self, session: NewSession) -> bool:
+        """Store a session that comes back from elsewhere, under its own id and without turns but for those that it is a
+        copy of; False if the archive has one of that id. Raises an ArchiveError."""
         if not session.copied:
             return await self._access.write(lambda c: sessions.adopt_session(c, session))
         # What the archive has of it may be just a half that nobody holds any more.

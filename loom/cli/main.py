@@ -71,6 +71,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_sessions(commands)
     _add_search(commands)
     _add_export(commands)
+    _add_import(commands)
     _add_context(commands)
     _add_check(commands)
     _add_backup(commands)
@@ -204,6 +205,21 @@ def _add_export(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.add_argument("--format", choices=["markdown", "json", "html"], help="default: by FILE's ending, or markdown")
     parser.add_argument("--force", action="store_true", help="replace the file if it is there")
     parser.set_defaults(run=_command("loom.cli.export"))
+
+
+def _add_import(commands: _Commands[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "import",
+        help="take a session in from a file",
+        description="Store the session that `loom export REF FILE.json` wrote, here or on another machine, with the "
+        "turns, times and id that it had. Exit code 1 when somebody has changed the file since. An import that was cut "
+        "off goes on when it is called again.",
+    )
+    parser.add_argument("file", metavar="FILE", help="what `loom export` wrote as JSON; `-` reads stdin")
+    parser.add_argument(
+        "-w", "--workspace", metavar="PATH", help="the folder that it goes on in (default: the one it was begun in)"
+    )
+    parser.set_defaults(run=_command("loom.cli.importing"))
 
 
 def _add_context(commands: _Commands[argparse.ArgumentParser]) -> None:
