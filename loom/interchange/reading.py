@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, TypeVar, get_args
 from uuid import UUID
@@ -35,8 +35,10 @@ class ReadSession:
     """All of them, ascending from turn 1. Each has a key, so that storing one twice stores it once."""
     exchanges: tuple[int, ...]
     """The exchange of each."""
-    digests: tuple[str, ...]
-    """The digest that each had where it was exported, chained to the one before."""
+    digests: tuple[str, ...] = ()
+    """The digest that each had where it was exported, chained to the one before; none of another agent's."""
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """What was not taken over, in words, and how often."""
 
     def behind(self, turn_number: int) -> Iterator[Sequence[NewTurn]]:
         """The turns behind this one, exchange by exchange."""

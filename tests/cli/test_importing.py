@@ -10,6 +10,7 @@ import pytest
 from loom.archive import ConversationStore
 from loom.interchange.reading import read_document
 from tests.cli.test_main import loom
+from tests.interchange.test_claude_code import TALK, text_of
 
 
 @pytest.fixture
@@ -102,3 +103,21 @@ def test_what_cannot_be_read_is_one_line_and_exit_code_2(talk: Path, tmp_path: P
     assert done.returncode == 2
     assert words in done.stderr and len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "here").exists()
+
+
+def test_a_session_of_claude_code_is_found_gone_on_with_and_taken_in_again_when_it_has_grown(tmp_path: Path) -> None:
+    file, folder, here = tmp_path / "0b7e.jsonl", tmp_path / "work", tmp_path / "here"
+    folder.mkdir()
+    lines = text_of(*({**each, "cwd": str(folder)} for each in TALK))
+    file.write_text(lines)
+    done = loom("import", str(file), home=here)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "c0b7: 7 turns of What is here? Look.\n"
+    assert "One file." in loom("search", "file", "-w", str(folder), home=here).stdout
+    file.write_text(lines + text_of({**TALK[-2], "uuid": "u9", "message": {"content": "One more thing."}}))
+    assert loom("import", str(file), home=here).returncode == 0
+    turns = json.loads(loom("export", "c0b7", "-w", str(folder), "--format", "json", home=here).stdout)["turns"]
+    assert [turn["content"] for turn in turns][-2:] == ["Nothing.", "One more thing."]
+    assert len(turns) == 8 and all(turn["token_count"] > 0 for turn in turns)
+    done = loom("cowork", "-w", str(folder), "-m", "offline", "--resume", "-p", "what was turn 1", home=here)
+    assert done.returncode == 0 and "What is here?" in done.stdout

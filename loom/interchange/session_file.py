@@ -1,0 +1,19 @@
+"""Whose session a file holds: loom's own, or another agent's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from loom.interchange.claude_code import is_claude_code, read_lines
+from loom.interchange.reading import ReadSession, read_document
+
+
+def read_session(text: str) -> ReadSession:
+    """The session that the file's text holds. Raises ImportFailed."""
+    first = text.lstrip().partition("\n")[0]
+    try:
+        line: Any = json.loads(first)
+    except (ValueError, RecursionError):
+        line = None  # loom's own goes over several lines
+    return read_lines(text) if isinstance(line, dict) and is_claude_code(line) else read_document(text)
