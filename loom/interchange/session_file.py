@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from loom.interchange.claude_code import is_claude_code, read_lines
+from loom.interchange.claude_code import is_claude_code, read_claude_code
+from loom.interchange.codex import is_codex, read_codex
 from loom.interchange.reading import ReadSession, read_document
 
 
@@ -16,4 +17,8 @@ def read_session(text: str) -> ReadSession:
         line: Any = json.loads(first)
     except (ValueError, RecursionError):
         line = None  # loom's own goes over several lines
-    return read_lines(text) if isinstance(line, dict) and is_claude_code(line) else read_document(text)
+    if isinstance(line, dict) and is_codex(line):
+        return read_codex(text)
+    if isinstance(line, dict) and is_claude_code(line):
+        return read_claude_code(text)
+    return read_document(text)

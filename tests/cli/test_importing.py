@@ -112,11 +112,11 @@ def test_a_session_of_claude_code_is_found_gone_on_with_and_taken_in_again_when_
     file.write_text(lines)
     done = loom("import", str(file), home=here)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "c0b7: 7 turns of What is here? Look.\n"
+    assert done.stdout == "c001: 7 turns of What is here? Look.\n"
     assert "One file." in loom("search", "file", "-w", str(folder), home=here).stdout
     file.write_text(lines + text_of({**TALK[-2], "uuid": "u9", "message": {"content": "One more thing."}}))
     assert loom("import", str(file), home=here).returncode == 0
-    turns = json.loads(loom("export", "c0b7", "-w", str(folder), "--format", "json", home=here).stdout)["turns"]
+    turns = json.loads(loom("export", "c001", "-w", str(folder), "--format", "json", home=here).stdout)["turns"]
     assert [turn["content"] for turn in turns][-2:] == ["Nothing.", "One more thing."]
     assert len(turns) == 8 and all(turn["token_count"] > 0 for turn in turns)
     done = loom("cowork", "-w", str(folder), "-m", "offline", "--resume", "-p", "what was turn 1", home=here)

@@ -142,6 +142,7 @@ def test_what_was_typed_meanwhile_is_a_message() -> None:
         [line("user", "u", message=None)],
         [line("assistant", "a", message={"content": [7, None, {"type": "tool_use"}], "usage": "much"})],
         [asked("u", [{"type": "tool_result"}, {"type": "text"}, 3])],
+        [{"type": [], "sessionId": "s"}],
         [{"type": "user", "sessionId": 7, "uuid": [], "message": {"content": "hello"}, "timestamp": 3}],
     ],
 )
