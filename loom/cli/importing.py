@@ -26,10 +26,8 @@ from loom.text import plural, show_line, storable
 def run(parsed: argparse.Namespace) -> int:
     """Store the session, and say how to go on with it; 1 when it is not, word for word, what was exported."""
     read = _counted(read_session(_text(parsed.file)))
-    folder = Path(read.session.workspace_path)
-    if parsed.workspace is not None:
-        folder = find_workspace(parsed.workspace)
-    if parsed.workspace is not None or (not read.digests and folder.is_dir()):
+    folder = find_workspace(parsed.workspace) if parsed.workspace is not None else _folder_here(read)
+    if folder is not None:
         place = identify(folder)
         moved = replace(read.session, workspace_path=place.path, workspace_commit=place.commit)
         read = replace(read, session=moved)
@@ -50,6 +48,13 @@ def run(parsed: argparse.Namespace) -> int:
         say(f"loom: from T{changed_from} on it is not what was exported: somebody has changed the file.")
         return EXIT_FAILED
     return 0
+
+
+def _folder_here(read: ReadSession) -> Path | None:
+    """The folder of another agent's session, whose history nobody has noted yet; None where it is not here, or where
+    the file names none."""
+    folder = read.session.workspace_path
+    return Path(folder) if folder and not read.digests and Path(folder).is_dir() else None
 
 
 def _text(name: str) -> str:

@@ -212,12 +212,12 @@ def _add_import(commands: _Commands[argparse.ArgumentParser]) -> None:
         "import",
         help="take a session in from a file",
         description="Store the session that `loom export REF FILE.json` wrote, here or on another machine, with the "
-        "turns, times and id that it had, or one of Claude Code or Codex as far as it is known. Exit code 1 when "
-        "somebody has changed what loom wrote. An import that was cut off, or whose file has grown, goes on when it is "
-        "called again.",
+        "turns, times and id that it had, or one of Claude Code, Codex, gptsh or pydantic-deep as far as it is known. "
+        "Exit code 1 when somebody has changed what loom wrote. An import that was cut off, or whose file has grown, "
+        "goes on when it is called again.",
     )
     parser.add_argument(
-        "file", metavar="FILE", help="JSON of `loom export`, or JSONL of Claude Code or Codex; `-`: stdin"
+        "file", metavar="FILE", help="what `loom export` wrote as JSON, or another agent's file; `-` reads stdin"
     )
     parser.add_argument(
         "-w", "--workspace", metavar="PATH", help="the folder that it goes on in (default: the one it was begun in)"

@@ -11,6 +11,7 @@ from loom.archive import ConversationStore
 from loom.interchange.reading import read_document
 from tests.cli.test_main import loom
 from tests.interchange.test_claude_code import TALK, text_of
+from tests.interchange.test_other_agents import GPTSH
 
 
 @pytest.fixture
@@ -103,6 +104,17 @@ def test_what_cannot_be_read_is_one_line_and_exit_code_2(talk: Path, tmp_path: P
     assert done.returncode == 2
     assert words in done.stderr and len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "here").exists()
+
+
+def test_a_session_without_a_folder_wants_one(tmp_path: Path) -> None:
+    file, folder, here = tmp_path / "7x2m.json", tmp_path / "work", tmp_path / "here"
+    folder.mkdir()
+    file.write_text(json.dumps(GPTSH))
+    done = loom("import", str(file), home=here)
+    assert done.returncode == 2 and "Name one with -w PATH." in done.stderr
+    assert not here.exists()
+    assert loom("import", str(file), "-w", str(folder), home=here).returncode == 0
+    assert "Feeling Fine Check" in loom("sessions", "-w", str(folder), home=here).stdout
 
 
 def test_a_session_of_claude_code_is_found_gone_on_with_and_taken_in_again_when_it_has_grown(tmp_path: Path) -> None:
