@@ -17,12 +17,12 @@ WHOLE = f"reference NOT GLOB '{_UNFINISHED}*' AND reference NOT GLOB '{_HALF_PUR
 """For every other: nobody is to see a half."""
 
 _ALPHABET = string.digits + string.ascii_lowercase
-_SHORTEST = 4
+_SHORTEST, _LONGEST = 4, 12
 
 
 def is_reference(text: str) -> bool:
     """Whether it is one that a person can type."""
-    return len(text) >= _SHORTEST and set(text) <= set(_ALPHABET) and not text.isdigit()
+    return _SHORTEST <= len(text) <= _LONGEST and set(text) <= set(_ALPHABET) and not text.isdigit()
 
 
 def free_reference(connection: sqlite3.Connection) -> str:

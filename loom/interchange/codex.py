@@ -6,12 +6,11 @@ what is not known is skipped and counted.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from loom.archive.records import NewTurn, TurnKind, TurnStatus
-from loom.interchange.foreign import Gathered, list_of, object_of, text_of
+from loom.interchange.foreign import Gathered, arguments_of, list_of, object_of, text_of
 from loom.interchange.reading import ReadSession
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
@@ -107,21 +106,13 @@ def _arguments(item: Mapping[str, Any]) -> dict[str, Any] | str:
     """A JSON text, or, where it is none, the text; of a command of the shell what it is made of."""
     if isinstance(item.get("action"), dict):
         return dict(item["action"])
-    raw = text_of(item.get("arguments")) or text_of(item.get("input"))
-    try:
-        made: Any = json.loads(raw)
-    except (ValueError, RecursionError):
-        return raw
-    return made if isinstance(made, dict) else raw
+    return arguments_of(text_of(item.get("arguments")) or text_of(item.get("input")))
 
 
 def _output(output: object) -> str:
     """What a call gave back; a newer Codex has it in JSON beside what it knows of it."""
     if isinstance(output, str):
-        try:
-            inner = object_of(json.loads(output)).get("output")
-        except (ValueError, RecursionError):
-            return output
+        inner = object_of(arguments_of(output)).get("output")
         return inner if isinstance(inner, str) else output
     parts = list_of(output) or list_of(object_of(output).get("content"))
     return text_of(object_of(output).get("content")) or "\n".join(text_of(object_of(p).get("text")) for p in parts)

@@ -104,3 +104,12 @@ def object_of(value: object) -> Mapping[str, Any]:
 def list_of(value: object) -> list[Any]:
     """The list, or an empty one."""
     return value if isinstance(value, list) else []
+
+
+def arguments_of(raw: str) -> dict[str, Any] | str:
+    """The arguments of a call, from the JSON that they are sent as; where it is none of an object, the text."""
+    try:
+        made: Any = json.loads(raw)
+    except (ValueError, RecursionError):
+        return raw
+    return made if isinstance(made, dict) else raw

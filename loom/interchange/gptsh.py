@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -10,7 +9,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from loom.archive.clock import normalised
 from loom.archive.records import NewTurn, TurnKind
-from loom.interchange.foreign import Gathered, list_of, object_of, text_of
+from loom.interchange.foreign import Gathered, arguments_of, list_of, object_of, text_of
 from loom.interchange.reading import ReadSession
 
 
@@ -51,7 +50,7 @@ def _said(gathered: Gathered, message: Mapping[str, Any]) -> Iterator[NewTurn]:
         for asked in map(object_of, list_of(message.get("tool_calls"))):
             function, call = object_of(asked.get("function")), text_of(asked.get("id"))
             name = gathered.tools[call] = text_of(function.get("name")) or "unknown"
-            made = {"id": call, "name": name, "arguments": _arguments(text_of(function.get("arguments")))}
+            made = {"id": call, "name": name, "arguments": arguments_of(text_of(function.get("arguments")))}
             yield NewTurn(role="assistant", kind=TurnKind.TOOL_CALL, content=None, tool_calls=[made])
     else:
         gathered.skipped[f"a message of the role {role}"] += 1
@@ -61,11 +60,3 @@ def _words(content: object) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(text_of(object_of(part).get("text")) for part in list_of(content)).strip()
-
-
-def _arguments(raw: str) -> dict[str, Any] | str:
-    try:
-        made: Any = json.loads(raw)
-    except (ValueError, RecursionError):
-        return raw
-    return made if isinstance(made, dict) else raw

@@ -11,7 +11,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from loom.archive.clock import normalised
 from loom.archive.records import NewTurn, TurnKind, TurnStatus
-from loom.interchange.foreign import Gathered, list_of, number_of, object_of, text_of
+from loom.interchange.foreign import Gathered, arguments_of, list_of, number_of, object_of, text_of
 from loom.interchange.reading import ReadSession
 
 _STATUS = {"failed": TurnStatus.FAILED, "retried": TurnStatus.FAILED, "denied": TurnStatus.DENIED}
@@ -80,13 +80,7 @@ def _words(content: object) -> str:
 
 
 def _arguments(given: object) -> dict[str, Any] | str:
-    if isinstance(given, dict):
-        return given
-    try:
-        made: Any = json.loads(text_of(given))
-    except (ValueError, RecursionError):
-        return text_of(given)
-    return made if isinstance(made, dict) else text_of(given)
+    return given if isinstance(given, dict) else arguments_of(text_of(given))
 
 
 def _usage(usage: Mapping[str, Any]) -> dict[str, int] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -12,12 +11,12 @@ from uuid import UUID
 
 from loom.archive.clock import normalised
 from loom.archive.records import NewSession, NewTurn, Role, TurnKind, TurnStatus
+from loom.archive.references import is_reference
 from loom.errors import LoomError
 from loom.interchange.document import FORMAT, VERSION
 from loom.text import show_line
 
 _T = TypeVar("_T")
-_REFERENCE = re.compile(r"(?=.*[a-z])[0-9a-z]{4,20}")
 
 
 class ImportFailed(LoomError):
@@ -84,7 +83,7 @@ def read_document(text: str) -> ReadSession:
 
 def _session(head: _Fields) -> NewSession:
     reference = head.text("reference")
-    if not _REFERENCE.fullmatch(reference):
+    if not is_reference(reference):
         raise ValueError("its reference is none")
     return NewSession(
         id=str(UUID(head.text("id"))),
