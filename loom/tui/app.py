@@ -329,8 +329,7 @@ class LoomApp(OpeningKeys):
             await self._show_usage(self._bench)
 
     def _picker(self, bench: Workbench, said: str = "") -> PickerScreen:
-        session = self._stage.session
-        open_id = session.session_id if session is not None else None
+        open_id = session.session_id if (session := self._stage.session) is not None else None
         return PickerScreen(
             bench.store,
             str(self._workspace),
@@ -338,6 +337,7 @@ class LoomApp(OpeningKeys):
             open_id=open_id,
             # Who read in it and looks for it in the list wants to go on with it.
             begin_at=open_id if session is not None and session.read_only else None,
+            over=session is not None,
             key_clock=self._clock,
             said=said or (str(bench.only_read) if bench.only_read is not None else ""),
             help_groups=chat_help(),

@@ -26,6 +26,7 @@ from loom.tui.palette import Entry, LoomCommands, command_entries, key_entries, 
 from loom.tui.passing import Passing, Said
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.chat_frame import FramedScreen
+from loom.tui.screens.picker import PickerScreen
 from loom.tui.terminal import Terminal
 from loom.tui.themes import THEMES
 from loom.tui.widgets.said_line import SaidLine
@@ -44,7 +45,8 @@ class LoomLook(App[None]):
     TITLE = "loom"
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {LoomCommands}
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", "Quit", key_display="^Q", tooltip="Leave loom; everything is kept", priority=True)
+        Binding("ctrl+q", "quit", "Quit", key_display="^Q", tooltip="Leave loom; everything is kept", priority=True),
+        Binding("ctrl+c", "stop", show=False, system=True),
     ]
 
     def __init__(self, theme: str = "loom-dark", *, clock: Callable[[], float] = monotonic) -> None:
@@ -136,11 +138,20 @@ class LoomLook(App[None]):
         self._passing.pass_on()
         self._show_said()
 
-    def action_help_quit(self) -> None:
-        """Ctrl+C where nothing is selected that it could copy: clear what is being written, else stop what runs, else
-        leave, when it comes twice."""
+    async def _check_bindings(self, key: str, priority: bool = False) -> bool:
+        if await super()._check_bindings(key, priority):
+            return True
+        # Textual looks no further than a sheet, so that the app's own Ctrl+C is not reached from there.
+        return key == "ctrl+c" and not priority and self.screen.is_modal and await self._check_bindings("escape")
+
+    async def action_stop(self) -> None:
+        """Ctrl+C where nothing is selected that it could copy: clear what is being written, else stop what runs; over
+        a conversation do what Esc does. Where nothing of that is left, leave, when it comes twice."""
         screen = self.screen
-        if isinstance(screen, ChatScreen) and screen.stop():
+        if isinstance(screen, ChatScreen):
+            if screen.stop():
+                return
+        elif not (isinstance(screen, PickerScreen) and screen.leads_out) and await self._check_bindings("escape"):
             return
         now = self._clock()
         if now - self._quit_asked_at < QUIT_SECONDS:

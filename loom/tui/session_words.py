@@ -1,12 +1,15 @@
-"""Sessions in words: that there is none, and which one it is before it is deleted."""
+"""Sessions in words: which are listed, that there is none, and which one it is before it is deleted."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import PurePath
+
+from textual.content import Content
 
 from loom.archive.leases import Holder
 from loom.archive.records import Session
-from loom.text import show_line
+from loom.text import plural, show_line
 from loom.times import local_time
 from loom.tui.age import age
 from loom.tui.widgets.session_list import turns_text
@@ -42,3 +45,16 @@ def deletion_in_words(session: Session, now: datetime, holder: Holder | None = N
         f" · {show_line(session.model_name, 80)}\n{show_line(session.workspace_path, 300)}\n\n{elsewhere}"
         "It leaves this list and the search. Its turns stay in the archive until they are purged, and u brings it back."
     ).replace("now ago", "just now")
+
+
+def title_of_list(workspace: str | None, total: int, shown: int, *, loading: bool) -> tuple[Content, Content]:
+    """What stands above the list, left and right: whose sessions (None: every workspace's), and how many of them."""
+    where = "every workspace" if workspace is None else show_line(PurePath(workspace).name or "/", 60)
+    path = "" if workspace is None else f"  {show_line(workspace, 120)}"
+    count = plural(total, "session") if shown >= total else f"{shown:,} of {total:,}"
+    if loading:
+        count = f"{count}…" if total else "loading…"
+    return (
+        Content.assemble(("loom", "$text-primary bold"), "  ", (where, "bold"), (path, "$foreground-muted")),
+        Content.styled(count, "$foreground-muted"),
+    )

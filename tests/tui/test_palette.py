@@ -116,7 +116,7 @@ async def test_over_another_screen_it_offers_the_keys_of_that_screen(locations: 
         await seat.say("/sessions")
         await seat.until(lambda: isinstance(seat.app.screen, PickerScreen))
         offered = names(await open_palette(seat))
-        assert "Filter" in offered and "Leave" in offered
+        assert "Filter" in offered and "Back" in offered
         assert not [name for name in offered if name.startswith("/")]
         await wanted(seat, "help", "Help")
         await seat.pilot.press("enter")

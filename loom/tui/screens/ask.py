@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual import on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -14,6 +15,16 @@ from textual.widgets import Input, Static
 
 from loom.text import show_line
 from loom.tui.widgets.key_order import LineBox
+
+
+class _AskedLine(LineBox):
+    """The line, which is all marked as it opens, to be written over."""
+
+    def action_copy(self) -> None:
+        # Nobody marked that: Ctrl+C is meant for the dialog.
+        if self.selected_text == self.value:
+            raise SkipAction
+        super().action_copy()
 
 
 class AskScreen(ModalScreen[str | None]):
@@ -45,7 +56,7 @@ class AskScreen(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(Content(show_line(self._question, 300)), classes="question", markup=False)
-            yield LineBox(self._initial, max_length=self._max_length, compact=True)
+            yield _AskedLine(self._initial, max_length=self._max_length, compact=True)
             yield Static(Content("Enter keeps it, Esc leaves it as it was"), classes="keys", markup=False)
 
     @on(Input.Submitted)

@@ -7,20 +7,18 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from pathlib import PurePath
 from time import monotonic
 from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input
 
 from loom.archive.records import Session
 from loom.errors import LoomError
-from loom.text import plural, show_line, storable
+from loom.text import show_line, storable
 from loom.tui.age import utc_now
 from loom.tui.choices import ArchiveResult, AttachTurn, ForkAt, JumpTo, NewSession, OpenSession, PickerResult, Quit
 from loom.tui.listed_sessions import ListedSessions, read_listed
@@ -31,7 +29,7 @@ from loom.tui.screens.ask import AskScreen
 from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.screens.ending_work import EndsItsWork
 from loom.tui.screens.help import HelpGroup, HelpScreen, group_of_bindings
-from loom.tui.session_words import deletion_in_words, nothing_in_words
+from loom.tui.session_words import deletion_in_words, nothing_in_words, title_of_list
 from loom.tui.widgets.facet_bar import Scope
 from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.key_order import FilterLine
@@ -81,7 +79,8 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         Binding("r", "rename", "Rename", tooltip="Give the session another title"),
         Binding("question_mark", "help", "Help", key_display="?", tooltip="This page"),
         Binding("escape", "clear", "Clear filter", key_display="Esc", tooltip="Clear the filter, back to the list"),
-        Binding("escape", "leave", "Leave", key_display="Esc", tooltip="Leave the list"),
+        Binding("escape", "dismiss(None)", "Back", key_display="Esc", tooltip="Back to the conversation"),
+        Binding("escape", "leave", "Leave", key_display="Esc", tooltip="Leave loom"),
     ]
 
     def __init__(
@@ -92,20 +91,22 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         search: SearchReader | None = None,
         open_id: str | None = None,
         begin_at: str | None = None,
+        over: bool = False,
         clock: Callable[[], datetime] = utc_now,
         key_clock: Callable[[], float] = monotonic,
         said: str = "",
         help_groups: Sequence[HelpGroup] = (),
     ) -> None:
         """`open_id` is the session that is open behind this screen: marked, and not to be deleted. The cursor goes to
-        that of `begin_at` as soon as it is listed. `said` is what went wrong with what was to be opened; it stands
-        whenever there is nothing newer to say."""
+        that of `begin_at` as soon as it is listed. `over`: a conversation is behind it. `said` is what went wrong
+        with what was to be opened; it stands whenever there is nothing newer to say."""
         super().__init__()
         self._reader = reader
         self._workspace = workspace
         self._search = search
         self._open_id = open_id
         self._begin_at = begin_at
+        self._over = over
         self._clock = clock
         self._key_clock = key_clock
         self._standing = said
@@ -210,15 +211,8 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
 
     def _draw_title(self) -> None:
         total, shown = len(self._listed.all), len(self.query_one(SessionList).items) - 1
-        where = "every workspace" if self._everywhere else show_line(PurePath(self._workspace).name or "/", 60)
-        path = "" if self._everywhere else f"  {show_line(self._workspace, 120)}"
-        count = plural(total, "session") if shown >= total else f"{shown:,} of {total:,}"
-        if self._loading:
-            count = f"{count}…" if total else "loading…"
-        self.query_one(TitleLine).show(
-            Content.assemble(("loom", "$text-primary bold"), "  ", (where, "bold"), (path, "$foreground-muted")),
-            Content.styled(count, "$foreground-muted"),
-        )
+        workspace = None if self._everywhere else self._workspace
+        self.query_one(TitleLine).show(*title_of_list(workspace, total, shown, loading=self._loading))
 
     def _say(self, text: str, *, error: bool = False) -> None:
         self.query_one(ListNote).say(text, error=error)
@@ -256,6 +250,11 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
         box.value = ""
         self.query_one(SessionList).focus()
         self.refresh_bindings()
+
+    @property
+    def leads_out(self) -> bool:
+        """Whether Esc would leave loom."""
+        return not self._over and not self._filtering
 
     def action_leave(self) -> None:
         self.dismiss(Quit())
@@ -372,10 +371,10 @@ class PickerScreen(EndsItsWork, Screen[PickerResult]):
                 return bool(self._deleted)
             case "archive":
                 return self._search is not None
-            case "clear":
-                return self._filtering
-            case "leave" | "filter":
-                return not self._filtering
+            case "clear" | "filter":
+                return self._filtering is (action == "clear")
+            case "dismiss" | "leave":
+                return not self._filtering and self._over is (action == "dismiss")
             case "delete" | "rename" if self.is_mounted:
                 # Greyed out on `New session`.
                 return True if self._current is not None else None
