@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.widgets import Input
 
-from loom.models.suggesting import ModelSuggestion
+from loom.config import Settings
+from loom.models.suggesting import ModelSuggestion, suggest_models
 from loom.tui.screens.choose_model import ChooseModelScreen, ModelList, offered
 from tests.support.browsing import HOSTILE, alone, until
 
@@ -29,6 +31,18 @@ def test_a_name_with_a_colon_is_meant_as_it_stands() -> None:
 
 def test_a_whole_name_is_offered_once_and_first() -> None:
     assert [m.name for m in offered(MODELS, "offline")] == ["offline"]
+
+
+@pytest.mark.parametrize("width", [46, 74])
+@pytest.mark.parametrize("environ", [{}, {"OPENAI_BASE_URL": "http://10.0.0.7:8080/v1", "ANTHROPIC_API_KEY": "x"}])
+def test_what_a_model_needs_is_read_to_its_end(width: int, environ: dict[str, str]) -> None:
+    suggestions = suggest_models(Settings(), environ)
+    rows = ModelList(suggestions, "offline")
+    for each in suggestions:
+        lines = [line.plain for line in rows.draw_row(each, width)]
+        assert len(lines) == rows.height_of(each, width)
+        assert max(map(len, lines)) <= width
+        assert f"{each.name} {each.note}" in " ".join(" ".join(lines).split())
 
 
 async def test_arrows_and_enter_take_a_suggestion() -> None:

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.events import Resize
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
@@ -18,6 +19,14 @@ from loom.text import show_line
 from loom.tui.widgets.key_order import LineBox
 from loom.tui.widgets.line import split_line
 from loom.tui.widgets.row_list import RowList
+
+NAME, NOTE = 100, 200
+"""Most characters of a name and of a note."""
+INDENT = 4
+MOST_LINES = 12
+"""Of the list; more are scrolled to."""
+AROUND = 13
+"""Lines of the screen that are not the list: border, padding, question, box, keys, and one above and below."""
 
 
 def offered(suggestions: Sequence[ModelSuggestion], typed: str) -> tuple[ModelSuggestion, ...]:
@@ -36,17 +45,22 @@ def offered(suggestions: Sequence[ModelSuggestion], typed: str) -> tuple[ModelSu
 
 
 class ModelList(RowList[ModelSuggestion]):
-    """Names and notes."""
+    """Names and notes; a note that does not fit beside its name stands below it."""
 
     def __init__(self, items: Sequence[ModelSuggestion], current: str) -> None:
         super().__init__(items)
         self._now = current
 
+    def height_of(self, item: ModelSuggestion, width: int) -> int:
+        return len(self.draw_row(item, width))
+
     def draw_row(self, item: ModelSuggestion, width: int) -> list[Content]:
-        name = Content.assemble(
-            ("● " if item.name == self._now else "  ", "$text-success"), (show_line(item.name, 100), "bold")
-        )
-        return [split_line(name, Content.styled(show_line(item.note, 60), "$foreground-muted"), width)]
+        mark = "● " if item.name == self._now else "  "
+        name = Content.assemble((mark, "$text-success"), (show_line(item.name, NAME), "bold"))
+        note = Content.styled(show_line(item.note, NOTE), "$foreground-muted")
+        if not note or name.cell_length + 1 + note.cell_length <= width:
+            return [split_line(name, note, width)]
+        return [name, *(line.pad_left(INDENT) for line in note.wrap(max(1, width - INDENT)))]
 
 
 class ChooseModelScreen(ModalScreen[str | None]):
@@ -59,13 +73,13 @@ class ChooseModelScreen(ModalScreen[str | None]):
             width: 80;
             max-width: 96%;
             height: auto;
-            max-height: 90%;
+            max-height: 96%;
             padding: 1 2;
             border: round $primary;
             background: $surface;
         }
-        & .question { height: auto; text-style: bold; margin-bottom: 1; }
-        & ModelList { height: auto; max-height: 12; margin: 1 0 0 0; }
+        & .question { height: auto; max-height: 2; text-style: bold; margin-bottom: 1; }
+        & ModelList { height: auto; margin: 1 0 0 0; }
         & .keys { height: 1; color: $text-muted; margin-top: 1; }
     }
     """
@@ -88,6 +102,10 @@ class ChooseModelScreen(ModalScreen[str | None]):
             yield LineBox(placeholder="provider:model", compact=True)
             yield ModelList(self._suggestions, self._current)
             yield Static(Content("Enter takes the marked one, Esc leaves"), classes="keys", markup=False)
+
+    def on_resize(self, event: Resize) -> None:
+        # What scrolls is the list: the question and the keys are always to be seen.
+        self.query_one(ModelList).styles.max_height = max(2, min(MOST_LINES, event.size.height - AROUND))
 
     def action_move(self, by: int) -> None:
         self.query_one(ModelList).action_move(by)
