@@ -38,7 +38,7 @@ class SessionOpened:
 
 @dataclass(frozen=True, slots=True)
 class TitleChanged:
-    """A model gave the session its title (setting `title_model`)."""
+    """The session got its title from a model (setting `title_model`), or, before any message, from a command."""
 
     title: str
 

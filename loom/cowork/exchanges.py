@@ -197,13 +197,11 @@ class Exchanges:
         self._start_answer(engine, self._answer(engine, waits.prompt, waits.turn))
 
     async def _run(self, engine: Engine, text: str) -> None:
-        # Commands may have been run before it: they give no title.
-        session = self._record.detail
-        is_first = session is None or not (session.title or session.focus)
+        gives_title = await self._titling.make_room()
         prompt = await self._first_turn(lambda: self._store_prompt(text))
         if prompt is None:
             return
-        if is_first:
+        if gives_title:
             self._titling.begin(prompt)
         await self._answer(engine, prompt)
 
@@ -221,6 +219,7 @@ class Exchanges:
         asked = await self._first_turn(command.store)
         if asked is None:
             return
+        await self._titling.lend()
         self._listener(ExchangeStarted(asked.exchange))
         try:
             turns, outcome = await command.run()

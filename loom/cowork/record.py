@@ -105,6 +105,10 @@ class SessionRecord:
         """The newest `limit` turns before turn `before` (of all if None), ascending."""
         return [] if self.id is None else await self._store.get_turns_before(self.id, before, limit)
 
+    async def turn(self, number: int) -> Turn | None:
+        """That turn of the session; None when there is none."""
+        return await self._store.get_turn(self.require().id, number)
+
     async def prompt_of(self, turn: Turn) -> Turn | None:
         """The person's message that this turn's exchange began with; None when it began with none (imports)."""
         sizes = await self._store.get_exchange_sizes(turn.session_id, turn.exchange + 1, 1)

@@ -1,6 +1,6 @@
 """A title that a model writes, for who set `title_model`: once, from the first message alone.
 
-Without the setting no model is asked, and the first message is the title.
+Without the setting no model is asked, and the first message is the title; before it, what the person ran first.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from loom.context.framing import fenced
 from loom.cowork.events import Listener, Notice, TitleChanged
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
+from loom.cowork.typed import Typed
 from loom.errors import LoomError
 from loom.text import show_line, storable
 from loom.tools.mentions import without_files
@@ -76,6 +77,39 @@ class Titling:
         self._recorder = recorder
         self._listener = listener
         self._task: asyncio.Task[None] | None = None
+
+    async def lend(self) -> None:
+        """A command of the person's is stored: while there is neither a title nor a message to give one, the session
+        stands in the lists by its first command."""
+        session = self._record.require()
+        if not (session.title or session.focus) and (lent := await self._lendable()):
+            try:
+                await self._record.rename(lent)
+            except LoomError as error:
+                self._listener(Notice("warning", f"The session has no title yet: {error}"))
+            else:
+                self._listener(TitleChanged(lent))
+
+    async def make_room(self) -> bool:
+        """Whether the message that is stored next is the session's first and gives the title; one that a command lent
+        is taken away before it."""
+        session = self._record.detail
+        if session is None or session.focus or not session.title:
+            return session is None or not session.focus
+        if session.title != await self._lendable():
+            return False
+        try:
+            await self._record.rename("")
+        except LoomError as error:
+            self._listener(Notice("warning", f"The session keeps its first command as its title: {error}"))
+            return False
+        return True
+
+    async def _lendable(self) -> str:
+        """The session's first command; empty when it began with something else."""
+        first = await self._record.turn(1)
+        command = first.person_command if first is not None else None
+        return " ".join(Typed(command, is_command=True).spelled.split())[:TITLE_CHARS] if command else ""
 
     def begin(self, first: Turn) -> None:
         """The session's first message is stored: ask for a title of it, if the settings want one. The files that it

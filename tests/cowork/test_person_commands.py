@@ -199,14 +199,11 @@ async def test_a_session_that_is_read_runs_nothing(start: Start, bench: Workbenc
     await reader.close()
 
 
-async def test_it_is_found_and_recalled_and_has_no_title_to_give(start: Start, bench: Workbench) -> None:
+async def test_it_is_found_and_recalled(start: Start, bench: Workbench) -> None:
     talk = await start()
     await run(talk, "printf 'zebrafish %s' swims")
     page = await bench.store.search("zebrafish", session_id=talk.session.session_id)
     assert {(hit.turn_number, hit.role) for hit in page.hits} == {(1, "user"), (2, "tool")}
-    assert talk.session.session is not None and talk.session.session.title == ""
-    await talk.say("What did we say about zebrafish?")
-    assert talk.session.session.title.startswith("What did we say")
 
 
 async def test_what_cannot_be_saved_is_not_run_and_says_so_when_it_is_saved(

@@ -185,3 +185,36 @@ def test_any_answer_gives_a_short_line_or_nothing(answer: str) -> None:
     line = cleaned(answer)
     assert len(line) <= TITLE_CHARS
     assert len(line.splitlines()) <= 1
+
+
+async def test_a_command_lends_its_words_until_there_is_a_message(start: Start) -> None:
+    talk = await start()
+    for command in ("printf  'one\n'", "echo two"):
+        talk.session.run_command(command)
+        await talk.heard.ended()
+    assert title(talk) == "!printf 'one '", "the first one's, in one line"
+    assert [event.title for event in talk.heard.of(TitleChanged)] == ["!printf 'one '"]
+    await talk.session.close()
+    again = await start(resume=talk.session.session_id)
+    await again.say("What did we say about one?")
+    assert title(again) == "What did we say about one?"
+
+
+async def test_a_title_that_was_given_stays_whatever_is_run_and_said(start: Start) -> None:
+    talk = await start()
+    talk.session.run_command("echo one")
+    await talk.heard.ended()
+    await talk.session.rename("!mine")
+    talk.session.run_command("echo two")
+    await talk.heard.ended()
+    await talk.say("read README.md")
+    assert title(talk) == "!mine"
+
+
+async def test_a_model_titles_what_a_command_began(start: Start, bench: Workbench, both: Both) -> None:
+    talk = await start(choice=chat(), on=titled(bench))
+    talk.session.run_command("echo one")
+    await talk.heard.ended()
+    await talk.say("The login page is broken.")
+    await talk.session.titled()
+    assert title(talk) == "Fix the Login Page"
