@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.widgets import Static
 
 from loom.cowork.events import StateChanged
 from loom.state import SessionState
@@ -174,3 +175,37 @@ async def test_on_a_narrow_terminal_what_is_hidden_has_no_keys() -> None:
         await until(pilot, lambda: isinstance(app.focused, StateList))
         await pilot.press("ctrl+s")
         await until(pilot, lambda: app.focused is app.chat.query_one(Composer))
+
+
+@pytest.mark.parametrize("way", ["a message", "a command of the person's", "a command of loom's", "Esc"])
+async def test_on_a_narrow_terminal_it_gives_way_to_what_comes_next(way: str) -> None:
+    app = ChatApp(turns=[turn(1, "user", "hello")], session=session_record())
+    async with app.run_test(size=(60, 20)) as pilot:
+        panel, transcript = app.chat.query_one(StatePanel), app.chat.query_one(Transcript)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: panel.display and not transcript.display)
+        assert "^S" in str(panel.query_one(".panel-title", Static).content), "it says how it is left"
+        keys = {"a message": "hi", "a command of the person's": "!true", "a command of loom's": "/history"}
+        await pilot.press(*[{"!": "exclamation_mark", "/": "slash"}.get(key, key) for key in keys.get(way, "")])
+        await pilot.press("escape" if way == "Esc" else "enter")
+        await until(pilot, lambda: transcript.display and not panel.display)
+        await pilot.resize_terminal(130, 30)
+        await until(pilot, lambda: panel.display)
+        assert "^S" not in str(panel.query_one(".panel-title", Static).content)
+
+
+async def test_beside_the_conversation_it_stays_whatever_comes_next() -> None:
+    app = ChatApp(turns=[turn(1, "user", "hello")], session=session_record())
+    async with app.run_test(size=(130, 30)) as pilot:
+        await pilot.press("h", "i", "enter")
+        await until(pilot, lambda: app.service.sent)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.chat.query_one(StatePanel).display
+
+
+async def test_on_a_narrow_terminal_the_command_that_shows_it_does() -> None:
+    app = ChatApp(turns=[turn(1, "user", "hello")], session=session_record())
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("slash", *"state", "enter")
+        await until(pilot, lambda: app.chat.query_one(StatePanel).display)

@@ -192,6 +192,7 @@ class ChatScreen(WritingScreen):
         return True
 
     def action_compose(self) -> None:
+        self.show_conversation()
         self.query_one(Transcript).anchor()
         self.query_one(Composer).focus()
 

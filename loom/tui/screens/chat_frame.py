@@ -137,6 +137,7 @@ class FramedScreen(EndsItsWork, Screen[None]):
         self.set_class(width < NARROW, "-narrow")
         self.set_class(self.size.height <= LOW, "-low")
         self.set_class(panel.display, "-state")
+        panel.stand_alone(width < NARROW)
         self.query_one(ApprovalPlace).fit(self.size.height)
         self.show_state()
 
@@ -160,6 +161,13 @@ class FramedScreen(EndsItsWork, Screen[None]):
         self.call_after_refresh(self._keep_keyboard_in_sight)
         if self.size.width >= NARROW:
             self.post_message(self.PanelChosen(shown))
+
+    def show_conversation(self) -> None:
+        """Let the state, where it stands in the conversation's place, give way to what comes next there."""
+        if self.has_class("-narrow") and self.query_one(StatePanel).display:
+            self._panel_wanted = None
+            self.place_panel()
+            self.call_after_refresh(self._keep_keyboard_in_sight)
 
     def _keep_keyboard_in_sight(self) -> None:
         """On a narrow terminal state and conversation hide each other: what cannot be seen has no keys."""

@@ -98,6 +98,8 @@ class WritingScreen(PagedScreen):
         if call is not None:
             if call.command is None:
                 composer.give_back(event.text)
+            if call.name != "state":
+                self.show_conversation()
             self.run_command(call)
             return
         await self._send(Typed(event.text), self._problem)
@@ -124,6 +126,7 @@ class WritingScreen(PagedScreen):
             return
         if transcript.newer_dropped and not self.busy:
             await self.show_newest()
+        self.show_conversation()
         transcript.anchor()
         if self.service is None:
             self._early.append(typed.spelled)

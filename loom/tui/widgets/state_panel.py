@@ -22,6 +22,7 @@ WIDE_ENOUGH = 120
 """Columns of the terminal from which the panel is shown unless the person said otherwise: below, the conversation
 would have less than 80 left."""
 
+TITLE = "Session state"
 MOST_LINES = 4
 """Lines of one entry; its turn, one key away, has the whole."""
 _LABEL = 6
@@ -93,10 +94,14 @@ class StatePanel(Vertical):
             self.turn = turn
 
     def compose(self) -> ComposeResult:
-        yield Static(Content("Session state"), classes="panel-title", markup=False)
+        yield Static(Content(TITLE), classes="panel-title", markup=False)
         empty = "Nothing yet. What you ask, forbid and decide, and what is changed and run, stands here with its turn."
         yield Static(Content(empty), classes="panel-empty", markup=False)
         yield StateList()
+
+    def stand_alone(self, alone: bool) -> None:
+        """Whether the panel has the conversation's place; then it says how to get back there."""
+        self.query_one(".panel-title", Static).update(Content(f"{TITLE} · ^S goes back" if alone else TITLE))
 
     def show_state(self, state: SessionState) -> None:
         """Draw this state."""
