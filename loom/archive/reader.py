@@ -276,7 +276,7 @@ class ArchiveReader:
         workspace: Path | str | None = None,
         limit: int = 20,
     ) -> tuple[str, ...]:
-        """Paths that occur in the scope and have the fragment, the likeliest first, in lower case."""
+        """Paths that occur in the scope and have the fragment, the likeliest first."""
         from loom.archive.search.values import files_in  # imports all of search
 
         place = None if workspace is None else await self._identify(workspace)

@@ -18,9 +18,10 @@ async def store(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator
     await store.append_turn(here, "tool", "src/auth.py:41: import os", tool_name="search_text")
     await store.append_turn(here, "tool", "1 passed in 0.3s, version 2.10.1", tool_name="shell_execute")
     await store.append_turn(here, "tool", "2 passed", tool_name="shell_execute")
-    call = {"id": "c1", "name": "git_log", "arguments": {}}
+    call = {"id": "c1", "name": "git_log", "arguments": {"path": "Docs/ReadMe.txt"}}
     await store.append_turn(here, "assistant", None, tool_calls=[call], kind=TurnKind.TOOL_CALL)
     await store.append_turn(here, "user", "Read src/auth.py and tests/test_auth.py, e.g. README.md.")
+    await store.append_turn(here, "assistant", "OldMakefile.mk, then Makefile.mk and Grüße.md")
     await store.append_turn(there, "tool", "secret/plan.md", tool_name="read_file")
     if request.param == "indexed":
         await store.search("anything")
@@ -43,7 +44,7 @@ async def test_tools_are_those_used_in_scope_the_most_used_first(store: Conversa
     [
         ("auth", {"src/auth.py", "auth.py", "tests/test_auth.py", "test_auth.py"}),
         ("src/", {"src/auth.py"}),
-        ("README", {"readme.md"}),
+        ("readme", {"README.md", "Docs/ReadMe.txt", "ReadMe.txt"}),
         ("plan", set()),
         ("zzzz", set()),
     ],
@@ -51,6 +52,15 @@ async def test_tools_are_those_used_in_scope_the_most_used_first(store: Conversa
 async def test_files_are_paths_that_occur_in_scope(store: ConversationStore, fragment: str, paths: set[str]) -> None:
     (here, _) = [s.id for s in reversed(await store.list_sessions())]
     assert set(await store.find_files(fragment, session_id=here)) == paths
+
+
+async def test_a_file_is_spelled_as_it_was_written(store: ConversationStore) -> None:
+    (here, _) = [s.id for s in reversed(await store.list_sessions())]
+    found = await store.find_files("makefile", session_id=here)
+    assert set(found) == {"Makefile.mk", "OldMakefile.mk"}, "and by no piece of another one's name"
+    for spelled in (*found, *await store.find_files("grusse", session_id=here)):
+        page = await store.search(f"file:{spelled}", session_id=here)
+        assert page.hits, f"file:{spelled} finds it"
 
 
 async def test_files_that_begin_so_come_first_and_without_a_beginning_the_newest(store: ConversationStore) -> None:

@@ -108,7 +108,8 @@ class _Near:
             if len(found) >= MOST_NEAR:
                 break
             found += self._values.files(piece)
-        return [name for name in dict.fromkeys(found) if not any(other.endswith(f"/{name}") for other in found)]
+        whole = [name for name in dict.fromkeys(found) if not any(other.endswith(f"/{name}") for other in found)]
+        return [self._values.spelled(name) for name in whole[:MOST_NEAR]]
 
     def _is_there(self, name: str) -> bool:
         return bool(self._postings.places("names", name, 1))

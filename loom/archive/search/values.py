@@ -19,7 +19,13 @@ MOST_COUNTED = 1_000
 """Turns of one tool, calls and results, that are counted."""
 MOST_NAMES = 400
 """Names that are looked at for a beginning too short to be searched for, newest first."""
+MOST_READ = 65_536
+"""Characters of a turn in which it is looked how a file's name is spelled."""
 
+_BEGINNING = (
+    "SELECT substr(content, 1, ?), substr(tool_calls, 1, ?) FROM conversation_turns"
+    " WHERE session_id = ? AND turn_number = ?"
+)
 _VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_vocabulary USING fts5vocab(main, search_terms, row)"
 _TOOLS = "SELECT term FROM temp.search_vocabulary WHERE term > ? AND term < ? LIMIT ?"
 _NEWEST_NAMES = "SELECT name FROM search_names WHERE name GLOB '*[./]*' ORDER BY id DESC LIMIT ?"
@@ -54,7 +60,7 @@ class Values:
 
     def files(self, fragment: str) -> list[str]:
         """Paths that occur and have the fragment, those whose name begins with it first, then the ones that were
-        there last."""
+        there last. As they are kept: without capitals and accents."""
         wanted = fold(fragment)
         names: Iterable[str]
         if len(wanted) >= 3:
@@ -69,6 +75,18 @@ class Values:
                 if places:
                     newest[name] = max(places)
         return sorted(newest, key=lambda name: (not _begins(name, wanted), -turn_of(newest[name]), name))
+
+    def spelled(self, name: str) -> str:
+        """A path as the beginning of the newest turn that has it spells it; as it is kept where it stands further on
+        there, or has accents."""
+        place = max(self.postings.places("names", name, 1), default=None)
+        if place is None:
+            return name
+        where = (MOST_READ, MOST_READ, self._scope.session_of(place).id, turn_of(place))
+        texts = self._connection.execute(_BEGINNING, where).fetchone() or ()
+        whole = re.compile(rf"(?<![\w.@+-]){re.escape(name)}(?![\w/@+-])", re.IGNORECASE)
+        found = next(filter(None, (whole.search(text) for text in texts if text)), None)
+        return found[0] if found is not None else name
 
     def _known(self) -> set[str]:
         """Tools that were called, in scope or not."""
@@ -100,7 +118,8 @@ def files_in(
 ) -> tuple[str, ...]:
     """Paths that occur in scope and have the fragment, the likeliest first; as the filter `file:` takes them."""
     scope = Scope(connection, session_id=session_id, workspace=workspace, named=None)
-    return tuple(Values(connection, scope, read_tail(connection, scope, cache)).files(fragment)[:limit])
+    values = Values(connection, scope, read_tail(connection, scope, cache))
+    return tuple(values.spelled(name) for name in values.files(fragment)[:limit])
 
 
 def _begins(path: str, fragment: str) -> bool:
