@@ -9,7 +9,7 @@ import math
 import os
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +23,13 @@ class ConfigError(LoomError):
 
 OFFLINE = "offline"
 """The name of the model that needs no key and no server, in the settings and wherever a model is named."""
+
+PREFIX = "LOOM_"
+"""Of a setting's name, in capitals, in the environment."""
+_OTHER_VARIABLES = frozenset(("LOOM_HOME", "LOOM_COMMAND"))
+"""Where loom's home is; and what loom marks each command with that it runs, another loom among them."""
+_NAMED = 5
+"""So many unknown variables are named."""
 
 MOST = 1_000_000_000
 """No whole number in the settings means anything beyond this."""
@@ -128,9 +135,9 @@ def load_settings(path: Path, environ: Mapping[str, str] | None = None, **overri
     for name, value in _read(path).items():
         settings = _with(settings, name, value, str(path))
     for f in fields(Settings):
-        raw = env.get(f"LOOM_{f.name.upper()}")
+        raw = env.get(f"{PREFIX}{f.name.upper()}")
         if raw is not None:
-            settings = _with(settings, f.name, _parse(f.name, raw), f"LOOM_{f.name.upper()}")
+            settings = _with(settings, f.name, _parse(f.name, raw), f"{PREFIX}{f.name.upper()}")
     for name, value in overrides.items():
         if value is not None:
             settings = _with(settings, name, value, "the command line")
@@ -140,6 +147,28 @@ def load_settings(path: Path, environ: Mapping[str, str] | None = None, **overri
             "Set low_water to a smaller share.",
         )
     return settings
+
+
+def unknown_variables(environ: Mapping[str, str]) -> str:
+    """What is to be said of the variables that are spelled like settings and are none; empty without any. They are no
+    error: another program may be called loom as well."""
+    known = {f"{PREFIX}{f.name.upper()}" for f in fields(Settings)} | _OTHER_VARIABLES
+    unknown = sorted(name for name in environ if name.startswith(PREFIX) and name not in known)
+    if not unknown:
+        return ""
+    from difflib import get_close_matches  # not needed by who has none
+
+    meant = [get_close_matches(name.upper(), known - _OTHER_VARIABLES, 1, 0.8) for name in unknown[:_NAMED]]
+    likely = list(dict.fromkeys(name for names in meant for name in names))
+    one = len(unknown) == 1
+    more = [f"{len(unknown) - _NAMED:,} more"] if len(unknown) > _NAMED else []
+    words = f"{_list([*unknown[:_NAMED], *more])} {'is no setting' if one else 'are no settings'} of loom's"
+    asked = f" ({'is' if len(likely) == 1 else 'are'} {_list(likely)} meant?)" if likely else ""
+    return f"{words} and {'does' if one else 'do'} nothing{asked}."
+
+
+def _list(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def _read(path: Path) -> dict[str, Any]:

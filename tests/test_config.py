@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from loom.config import ConfigError, Settings, load_settings
+from loom.config import ConfigError, Settings, load_settings, unknown_variables
 
 
 def write(folder: Path, text: str) -> Path:
@@ -73,6 +73,29 @@ def test_a_wrong_setting_is_named_with_what_was_expected(tmp_path: Path, text: s
 def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="LOOM_OUTPUT_RESERVE"):
         load_settings(tmp_path / "none.toml", {"LOOM_OUTPUT_RESERVE": "lots"})
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ((), ""),
+        (("LOOM_HOME", "LOOM_MODEL", "LOOM_COMMAND", "LOOM", "HOME", "OPENAI_API_KEY"), ""),
+        (("LOOM_MODLE",), "LOOM_MODLE is no setting of loom's and does nothing (is LOOM_MODEL meant?)."),
+        (("LOOM_XYZ",), "LOOM_XYZ is no setting of loom's and does nothing."),
+        (
+            ("LOOM_XYZ", "LOOM_TEHME", "LOOM_model"),
+            "LOOM_TEHME, LOOM_XYZ and LOOM_model are no settings of loom's and do nothing "
+            "(are LOOM_THEME and LOOM_MODEL meant?).",
+        ),
+    ],
+)
+def test_variables_that_look_like_settings_and_are_none_are_named(names: tuple[str, ...], words: str) -> None:
+    assert unknown_variables(dict.fromkeys(names, "1")) == words
+
+
+def test_of_very_many_such_variables_a_few_are_named() -> None:
+    words = unknown_variables({f"LOOM_{n:04}": "" for n in range(1_000)})
+    assert len(words) < 200 and "995 more" in words
 
 
 def test_every_setting_says_what_it_is() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from loom.cli.main import EXIT_FAILED
 from loom.cli.output import say
 from loom.cli.workspace import find_workspace
-from loom.config import load_settings
+from loom.config import load_settings, unknown_variables
 from loom.cowork.ending import EndingSignals, silence
 from loom.errors import LoomError
 from loom.locations import find_locations
@@ -35,7 +36,10 @@ def run(parsed: argparse.Namespace) -> int:
     workspace = find_workspace(parsed.workspace)
     locations = find_locations()
     settings = load_settings(locations.config, model=parsed.model)
+    unknown = show_line(unknown_variables(os.environ), 500)
     if parsed.prompt is not None or parsed.retry:
+        if unknown:
+            say(f"loom: {unknown}")
         from loom.cli.headless import run_prompt
 
         return run_prompt(locations, settings, workspace, parsed)
@@ -44,6 +48,8 @@ def run(parsed: argparse.Namespace) -> int:
     from loom.tui.app import LoomApp
 
     app = LoomApp(locations, settings, workspace, resume=parsed.resume, fork=parsed.fork, trust_project=parsed.trust)
+    if unknown:
+        app.remarks = (*app.remarks, unknown)
     code = asyncio.run(_shown(app))
     _print_unstored(app)
     _say_how_to_resume(app, workspace)

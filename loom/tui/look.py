@@ -33,6 +33,8 @@ from loom.tui.widgets.said_line import SaidLine
 
 PASSING_SECONDS = 0.25
 """How often it is looked whether what is said in passing was there long enough."""
+REMARK_SECONDS = 15.0
+"""How long something is said that loom found at its start."""
 QUIT_SECONDS = 3.0
 """Ctrl+C leaves when it comes twice within this."""
 
@@ -67,6 +69,12 @@ class LoomLook(App[None]):
             known = ", ".join([*(each.name for each in THEMES), *sorted(BUILTIN_THEMES)])
             raise ConfigError(f"`theme` is {theme!r}.", f"It takes one of: {known}.")
         self.theme = theme
+        self.remarks: tuple[str, ...] = ()
+        """What is said as soon as there is a picture to say it on, one after the other."""
+
+    def on_ready(self) -> None:
+        for words in self.remarks:
+            self._say(Said(words, "warning", REMARK_SECONDS))
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._guard]
