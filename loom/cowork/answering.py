@@ -10,7 +10,7 @@ from loom.archive import NewTurn
 from loom.archive.records import TurnKind
 from loom.cowork.approvals import Approvals
 from loom.cowork.beside import Beside, Refreshed, changed_words
-from loom.cowork.events import Listener, Notice, UsageChanged
+from loom.cowork.events import InstructionsUnasked, Listener, Notice, UsageChanged
 from loom.cowork.pinning import PinBoard
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import Recorder
@@ -53,6 +53,8 @@ class Answering:
         self._listener = listener
         self._ready = ready
         self._preparing: asyncio.Task[None] | None = None
+        self._unasked: dict[str, str] = {}
+        """The project's instructions that were told of, as they were then."""
         self.choice = choice
         self.engine: Engine | None = None
         self.problem: LoomError | None = None
@@ -130,10 +132,14 @@ class Answering:
         )
 
     def _take_beside(self, engine: Engine, refreshed: Refreshed) -> tuple[str, ...]:
-        """Let the engine send memory and project instructions as they are now; which of the project's files
-        changed."""
+        """Let the engine send memory and project instructions as they are now, and tell of those that nobody was asked
+        about; which of the project's files changed."""
         for problem in refreshed.problems:
             self._listener(Notice("warning", str(problem)))
+        unasked = self._beside.project.digests if self._beside.standing == "unasked" else {}
+        if unasked != self._unasked:
+            self._unasked = unasked
+            self._listener(InstructionsUnasked(tuple(unasked)))
         engine.set_beside(self._beside)
         return refreshed.changed
 

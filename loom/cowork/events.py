@@ -176,6 +176,15 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class InstructionsUnasked:
+    """The project has instructions that the model does not read, because nobody has said yet whether it may: sent when
+    they appear, and again when they change."""
+
+    paths: tuple[str, ...]
+    """Their files; none when there is nothing to be asked about any more."""
+
+
+@dataclass(frozen=True, slots=True)
 class SaveFailed:
     """A turn could not be written. Its text is kept in memory; `CoworkSession.retry_save()` tries again."""
 
@@ -219,6 +228,7 @@ Event = (
     | Compacting
     | QueueChanged
     | Notice
+    | InstructionsUnasked
     | SaveFailed
     | TakenOver
     | ExchangeStarted

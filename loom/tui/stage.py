@@ -170,8 +170,6 @@ class Stage:
             chat.say(f"{wanted.forked} {keys} leads back to it.")
         if wanted is not None and wanted.read_only:
             chat.say(f"Open to read only. {keys}, Enter goes on with it.")
-        if not session.read_only and session.beside.standing == "unasked":
-            chat.ask_about_project(session.beside.project)
         return True
 
     def _hear(self, chat: ChatScreen, event: Event) -> None:

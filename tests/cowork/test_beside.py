@@ -10,7 +10,7 @@ import pytest
 from loom.archive.records import TurnKind
 from loom.context.usage import Segment
 from loom.cowork.beside import Beside
-from loom.cowork.events import Notice, ToolFinished
+from loom.cowork.events import InstructionsUnasked, Notice, ToolFinished
 from loom.cowork.project import MAX_FILE_BYTES, find_project
 from loom.cowork.trust import Answer
 from loom.locations import Locations
@@ -107,6 +107,31 @@ async def test_instructions_are_read_only_of_a_trusted_project(
     (workspace / "AGENTS.md").unlink()
     await again.say("Bye.")
     assert "Project instructions" not in system(provider)
+
+
+async def test_instructions_that_appear_in_the_midst_of_a_session_are_asked_about_once(
+    start: Start, provider: ScriptedProvider, workspace: Path
+) -> None:
+    provider.add(*(Reply(Text("Yes.")) for _ in range(6)))
+    talk = await start(choice=chat())
+
+    def asked() -> list[tuple[str, ...]]:
+        return [event.paths for event in talk.heard.of(InstructionsUnasked)]
+
+    await talk.say("Hello.")
+    assert asked() == []
+    (workspace / "AGENTS.md").write_text("Use tabs.\n")
+    await talk.say("Once more.")
+    await talk.say("And again.")
+    assert asked() == [("AGENTS.md",)]
+    (workspace / "AGENTS.md").write_text("Use spaces.\n")
+    await talk.say("Other words are another question.")
+    assert asked() == [("AGENTS.md",)] * 2
+    sent = "".join(system(provider, n) for n in range(len(provider.requests)))
+    assert "Use tabs." not in sent and "Use spaces." not in sent
+    (workspace / "AGENTS.md").unlink()
+    await talk.say("There is nothing to ask about any more.")
+    assert asked() == [("AGENTS.md",)] * 2 + [()]
 
 
 async def test_never_is_remembered_and_another_checkout_is_asked_about_anew(

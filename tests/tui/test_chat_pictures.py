@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -30,7 +29,6 @@ from loom.cowork.events import (
     UsageChanged,
     WindowTrimmed,
 )
-from loom.cowork.project import Project, ProjectFile
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.tools.outcome import Preview
@@ -375,10 +373,9 @@ def test_taken_over(snap_compare: Compare, app: ChatApp, size: tuple[int, int]) 
 
 def test_said_in_passing_over_an_open_question(snap_compare: Compare, app: ChatApp) -> None:
     app._passing = Passing(Clock())
-    project = Project(Path("/home/ada/src/shop"), (ProjectFile("AGENTS.md", "Use tabs.", 9, "d"),))
 
     async def said(pilot: Pilot[Any]) -> None:
-        app.chat.ask_about_project(project)
+        app.chat.ask_about_instructions(["AGENTS.md"])
         for _ in range(3):
             app.chat.say("The archive could not be searched for a hint: it is busy.", "error")
         app.chat.say("By the way.")

@@ -188,6 +188,28 @@ async def test_an_answer_can_be_changed_later(locations: Locations, workspace: P
         await seat.until(lambda: Segment.PROJECT in service.usage.segments)  # type: ignore[union-attr]
 
 
+async def test_instructions_that_appear_in_the_midst_of_it_are_asked_about(
+    locations: Locations, workspace: Path
+) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        assert seat.chat.query_one(NoticeBar).shown is None
+        (workspace / "AGENTS.md").write_text("Use tabs.\n")
+        await seat.talk("list .")
+        await asked(seat)
+        seat.clock.now += 1
+        await seat.pilot.press("n")
+        await seat.until(lambda: isinstance(seat.app.screen, ChatScreen))
+        await seat.talk("read README.md")
+        assert seat.chat.query_one(NoticeBar).shown is None, "not now is no"
+        (workspace / "AGENTS.md").write_text("Use spaces.\n")
+        await seat.talk("list .")
+        await seat.until(lambda: seat.chat.query_one(NoticeBar).shown is Notice.TRUST)
+        (workspace / "AGENTS.md").unlink()
+        await seat.talk("list .")
+        await seat.until(lambda: seat.chat.query_one(NoticeBar).shown is None)
+
+
 async def test_instructions_are_shown_as_the_files_have_them_now(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace) as seat:
         await seat.ready()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal
 
 from textual.message import Message
 
@@ -23,10 +23,6 @@ from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.notice_bar import Notice
 from loom.tui.widgets.status import StatusLine
 from loom.tui.widgets.transcript import Transcript
-
-if TYPE_CHECKING:
-    # The conversation's side is not needed to paint.
-    from loom.cowork.project import Project
 
 Place = Literal["help", "context", "sessions", "new", "archive", "fork", "model", "quit"]
 
@@ -198,10 +194,12 @@ class CommandedScreen(FramedScreen):
             await beside.decide(answer, project)
         self.stand(Notice.TRUST, "")
 
-    def ask_about_project(self, project: Project) -> None:
-        """Say that nobody has said yet whether the model reads these instructions. No key that is typed answers it."""
-        names = show_line(", ".join(file.path for file in project.files), 200)
-        self.stand(Notice.TRUST, f"The model does not follow {names} until you trust it. Ctrl+T shows it and asks.")
+    def ask_about_instructions(self, paths: Sequence[str]) -> None:
+        """Say that nobody has said yet whether the model reads these files, or, without any, no longer say so. No key
+        that is typed answers it."""
+        names, them = show_line(", ".join(paths), 200), "it" if len(paths) == 1 else "them"
+        words = f"The model does not follow {names} until you trust {them}. Ctrl+T shows {them} and asks."
+        self.stand(Notice.TRUST, words if paths else "")
 
     async def command_history(self, argument: str) -> None:
         service = self.conversation()

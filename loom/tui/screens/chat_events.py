@@ -82,6 +82,8 @@ class EventDrawing:
             case ev.Notice(severity, text):
                 if not self._welcome_says(text):
                     screen.say(text, SEVERITIES.get(severity, "information"))
+            case ev.InstructionsUnasked(paths) if screen.service is None or not screen.service.read_only:
+                screen.ask_about_instructions(paths)
             case ev.SaveFailed(what, remedy):
                 words = f"Not saved: {what} {remedy}".rstrip()
                 screen.stand(Notice.UNSAVED, f"{words}\nThe text is kept. Ctrl+R writes it again.")
