@@ -339,6 +339,18 @@ async def test_a_command_comes_back_from_the_history_as_a_command(app: Host) -> 
         assert (app.composer.is_shell, app.composer.text) == (False, "d")
 
 
+async def test_a_shell_that_is_emptied_is_none_any_more_until_that_is_undone(app: Host) -> None:
+    async with app.run_test() as pilot:
+        await pilot.press("!", "l", "s")
+        app.composer.empty()
+        assert (app.composer.is_shell, app.composer.text) == (False, "")
+        await pilot.press("ctrl+z")
+        assert (app.composer.is_shell, app.composer.text) == (True, "ls")
+        app.composer.empty()
+        await pilot.press("l", "s", "enter")
+        assert (app.commands, app.sent) == ([], ["ls"]), "what is written next is a message"
+
+
 async def test_what_is_unsent_says_what_it_is(app: Host) -> None:
     async with app.run_test() as pilot:
         await pilot.press("!", "l", "s")

@@ -150,6 +150,9 @@ class ChatScreen(WritingScreen):
             composer.empty()
             self.say("Cleared; Ctrl+Z brings it back.", fleeting=True)
             return True
+        if composer.is_shell:
+            composer.empty()
+            return True
         if self.busy:
             self.action_interrupt()
             return True

@@ -125,6 +125,8 @@ class Composer(TextArea):
         self._history: list[str] = []
         self._at: int | None = None
         self._draft = ""
+        self._emptied = ""
+        """What was taken away last, spelled."""
         self._behind = BehindNames()
         self._quiet_at: str | None = None
         self._offered_at = ""
@@ -192,8 +194,16 @@ class Composer(TextArea):
         self.insert(f"{self._behind.attach(block)} ")
 
     def empty(self) -> None:
-        """Take the text away; undo brings it back. A shell stays one."""
+        """Take the text away; undo brings it back, a command as a command."""
+        self._emptied = self._spelled
         self.replace("", self.document.start, self.document.end)
+        self._be_shell(False)
+
+    def undo(self) -> None:
+        was_empty = not self.text
+        super().undo()
+        if was_empty and self.text and self._emptied == Typed(self.text, is_command=True).spelled:
+            self._be_shell(True)
 
     @property
     def unsent(self) -> str:
