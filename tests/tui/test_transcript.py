@@ -11,6 +11,7 @@ from loom.cowork.events import ToolFinished, ToolStarted
 from loom.tui.widgets.blocks import block_turn
 from loom.tui.widgets.card_title import CardState
 from loom.tui.widgets.fold import Thinking
+from loom.tui.widgets.line import ReceiptLine
 from loom.tui.widgets.markdown import SafeMarkdown
 from loom.tui.widgets.message import AssistantMessage, MoreText, UserMessage
 from loom.tui.widgets.tool_card import ToolCard
@@ -176,6 +177,8 @@ async def test_the_end_of_an_exchange_closes_what_is_open() -> None:
         await app.transcript.end_exchange(complete=False)
         assert app.transcript.query_one(ToolCard).state is CardState.INTERRUPTED
         assert app.transcript.shows_interruption
+        await app.transcript.add_line(ReceiptLine("2 turns in 1 exchange."))
+        assert app.transcript.shows_interruption, "whatever a command said meanwhile"
 
 
 async def test_the_number_of_blocks_stays_bounded_while_it_grows() -> None:

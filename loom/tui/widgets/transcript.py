@@ -181,8 +181,8 @@ class Transcript(TurnPages):
 
     @property
     def shows_interruption(self) -> bool:
-        """Whether the newest block says by itself that it was cut off."""
-        last = self.children[-1] if self.children else None
+        """Whether the newest block says by itself that it was cut off; what loom said behind it is none."""
+        last = next((each for each in reversed(self.children) if isinstance(each, ToolCard | TurnBlock)), None)
         if isinstance(last, ToolCard):
             return last.state is CardState.INTERRUPTED
         return isinstance(last, TurnBlock) and bool(last.query(".mark"))
