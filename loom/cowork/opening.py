@@ -12,6 +12,7 @@ from loom.cowork.events import Listener, Notice, SessionOpened, StateChanged, To
 from loom.cowork.following import Follower
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
+from loom.errors import LoomError
 from loom.text import plural
 
 
@@ -46,10 +47,7 @@ class Opening:
         await self._restore_spooled()
         recovered = await self._store.recover_draft(session_id)
         await self._open(session_id)
-        if not self._record.require().is_active:
-            await self._store.restore_session(session_id)
-            await self._record.refresh()
-            self._listener(Notice("information", "This session was deleted; it is in the list again."))
+        await self._list_again()
         # A command's result may have been stored already, and only its draft been left.
         cut = [turn for turn in recovered if turn.status is TurnStatus.INTERRUPTED]
         if cut:
@@ -67,6 +65,19 @@ class Opening:
                     "information", f"In the archive now: {plural(restored, 'turn')} that could not be saved last time."
                 )
             )
+
+    async def _list_again(self) -> None:
+        """Whoever goes on with a deleted session wants it back."""
+        session = self._record.require()
+        if session.is_active:
+            return
+        try:
+            await self._store.restore_session(session.id)
+            await self._record.refresh()
+        except LoomError as error:
+            self._listener(Notice("warning", f"This session was deleted, and stays off the list: {error}"))
+        else:
+            self._listener(Notice("information", "This session was deleted; it is in the list again."))
 
     async def read(self, session_id: str) -> None:
         """To read it only. What another loom writes is told as it comes, until this is closed. Raises

@@ -43,7 +43,8 @@ def deletion_in_words(session: Session, now: datetime, holder: Holder | None = N
     return (
         f"{session.reference} · {turns_text(session.turn_count)} · last used {age(session.last_active_at, now)} ago"
         f" · {show_line(session.model_name, 80)}\n{show_line(session.workspace_path, 300)}\n\n{elsewhere}"
-        "It leaves this list and the search. Its turns stay in the archive until they are purged, and u brings it back."
+        "It leaves this list and the search. Its turns stay in the archive until they are purged. u brings it back; "
+        f"once the list was left, --resume {session.reference} does."
     ).replace("now ago", "just now")
 
 
