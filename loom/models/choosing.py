@@ -132,14 +132,22 @@ def _without_prefix(name: str) -> ModelUnavailable:
         whole = _models_of(ALIASES.get(lowered, lowered))[:3]
     if not whole:
         tails: dict[str, str] = {}
-        for known in known_models():
+        for known in sorted(known_models(), key=_how_far):
             tails.setdefault(known.partition(":")[2], known)
         close = difflib.get_close_matches(name, tails, n=3, cutoff=0.6)
+        # What a model is called for short (`opus`); of several the name that comes last is the newest, most often.
+        close = close or [tail for tail in sorted(tails, reverse=True) if len(name) > 2 and lowered in tail]
         whole = [tails[tail] for tail in close]
-    # A gateway resells what the provider itself has: name the provider.
-    whole.sort(key=lambda known: (known.startswith(GATEWAY), known.startswith("bedrock")))
+    whole.sort(key=_how_far)
     remedy = _did_you_mean(whole[:3]) or "For example `anthropic:claude-sonnet-5-5` or `openai-chat:NAME`."
     return ModelUnavailable(f"`{_safe(name)}` does not say whose model it is: write `provider:model`.", remedy)
+
+
+def _how_far(known: str) -> int:
+    """What to sort names of one model by: gateways and clouds resell what the providers themselves have."""
+    order = list(PROVIDERS)
+    prefix = known.partition(":")[0]
+    return order.index(prefix) if prefix in order else len(order)
 
 
 def _unknown_provider(prefix: str, model: str) -> ModelUnavailable:

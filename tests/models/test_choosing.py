@@ -162,7 +162,10 @@ class TestNames:
         [
             ("claude-opus-5-5", "`anthropic:claude-opus-5-5`"),
             ("claude-opus-55", "`anthropic:claude-opus-5-5`"),
-            ("gpt-6.1-sol", "`openai:gpt-6.1-sol`"),
+            ("gpt-6.1-sol", "Did you mean `openai:gpt-6.1-sol`"),
+            ("Opus", "Did you mean `anthropic:claude-opus-5-5`"),
+            ("gpt-6", "Did you mean `openai:gpt-6"),
+            ("claude-sonnet-5", "Did you mean `anthropic:claude-sonnet-5-5`"),
             ("anthropic", "`anthropic:claude-sonnet-5-5`"),
             ("claude", "`anthropic:claude-sonnet-5-5`"),
         ],
