@@ -17,6 +17,9 @@ EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
 
+_OWN_OPTIONS = ("-h", "--help", "--version")
+"""Of `loom` itself, which belong to no command."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. Errors are one line on stderr that says what to do."""
@@ -25,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = build_parser()
     try:
         try:
-            parsed = parser.parse_args(arguments or ["cowork"])
+            parsed = parser.parse_args(_with_command(arguments))
         except SystemExit:
             # What --help printed is still held.
             write_out(())
@@ -47,6 +50,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+def _with_command(arguments: list[str]) -> list[str]:
+    """The arguments with the command that they leave out: nothing, or options alone, are those of `cowork`."""
+    begins = arguments[0] if arguments else "-"
+    return ["cowork", *arguments] if begins.startswith("-") and begins not in _OWN_OPTIONS else arguments
+
+
 def _run(parsed: argparse.Namespace) -> int:
     """Run a command that has no end of its own for each signal, as `cowork` has."""
     with Ending() as ending:
@@ -62,7 +71,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="loom",
         description="A full-screen coworker for the terminal that never forgets.",
-        epilog="`loom` alone is `loom cowork -w .`",
+        epilog="`loom` alone is `loom cowork -w .`, and `loom -p TEXT` is `loom cowork -p TEXT`.",
     )
     parser.add_argument("--version", action="version", version=f"loom {__version__}")
     parsers: type[argparse.ArgumentParser] = _AnyOrder

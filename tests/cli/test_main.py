@@ -69,6 +69,14 @@ def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
     assert "Unknown setting `modle`" in done.stderr
 
 
+def test_without_a_command_options_are_those_of_cowork(tmp_path: Path) -> None:
+    done = loom("-w", str(tmp_path), "-m", "offline", "-p", "count to 3", home=tmp_path / "home")
+    assert done.returncode == 0 and done.stdout.endswith("1, 2, 3.\n")
+    assert loom("--help", home=tmp_path).stdout.startswith("usage: loom [-h]")
+    unknown = loom("--nonsense", home=tmp_path)
+    assert unknown.returncode == 2 and "--nonsense" in unknown.stderr
+
+
 def test_an_empty_prompt_is_refused(tmp_path: Path) -> None:
     done = loom("cowork", "-w", str(tmp_path), "-p", "-", home=tmp_path, stdin=" \n")
     assert done.returncode == 2
