@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 from loom.archive.records import Session
 from loom.text import show_line
-from loom.tui.commands import COMMANDS, command_named
+from loom.tui.commands import COMMANDS, Command, command_named
 from loom.tui.keys import KEYS
 from loom.tui.screens.help import key_text
 from loom.tui.themes import THEMES
@@ -26,6 +26,8 @@ class Entry:
     name: str
     help: str
     run: Callable[[], Any]
+    elsewhere: tuple[str, ...] = ()
+    """What other programs call it."""
 
 
 class Offering(Protocol):
@@ -49,7 +51,8 @@ class LoomCommands(Provider):
         matcher = self.matcher(query)
         for each in self._entries:
             # A name that fits goes before a help text that does.
-            score = max(matcher.match(each.name), matcher.match(f"{each.name} {each.help}") * 0.9)
+            called = max(map(matcher.match, each.elsewhere), default=0.0) * 0.8
+            score = max(matcher.match(each.name), matcher.match(f"{each.name} {each.help}") * 0.9, called)
             if score > 0:
                 shown = _marked(matcher, each.name)
                 yield Hit(score, shown, each.run, text=each.name, help=_literal(each.help))
@@ -76,12 +79,12 @@ def command_entries(app: App[Any], screen: Screen[Any]) -> list[Entry]:
         if node is app and (named := command_named(binding.action)):
             keys[f"command('{named.name}')"] = key_text(binding)
 
-    def entry(name: str, usage: str, does: str) -> Entry:
-        action = f"command('{name}')"
+    def entry(command: Command) -> Entry:
+        action = f"command('{command.name}')"
         key = f" · {keys[action]}" if action in keys else ""
-        return Entry(usage, f"{does}{key}", lambda: screen.run_action(action))
+        return Entry(command.usage, f"{command.help}{key}", lambda: screen.run_action(action), command.elsewhere)
 
-    return [entry(each.name, each.usage, each.help) for each in COMMANDS]
+    return [entry(each) for each in COMMANDS]
 
 
 def key_entries(app: App[Any], screen: Screen[Any], *, beside_commands: bool) -> list[Entry]:

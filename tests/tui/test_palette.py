@@ -57,6 +57,13 @@ async def test_it_offers_the_commands_as_they_are_written_with_their_keys(
         await wanted(seat, "context", "/context")
 
 
+async def test_a_command_is_found_by_what_other_programs_call_it(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace, fresh=True) as seat:
+        await seat.ready()
+        await open_palette(seat)
+        await wanted(seat, "exit", "/quit")
+
+
 async def test_what_is_chosen_is_done(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace, fresh=True) as seat:
         await seat.ready()

@@ -11,7 +11,7 @@ from loom.archive.records import TurnKind
 from loom.context.usage import short_tokens
 from loom.errors import LoomError, Stopped
 from loom.text import plural, show_line
-from loom.tui.commands import Call
+from loom.tui.commands import Call, likely
 from loom.tui.named_turn import named_turn, named_turns
 from loom.tui.screens.chat_frame import FramedScreen
 from loom.tui.screens.memory import MemoryScreen
@@ -70,7 +70,9 @@ class CommandedScreen(FramedScreen):
     def _handler(self, call: Call) -> Callable[[str], Awaitable[None]]:
         """What the command does. Raises LoomError when there is no such command, or it is not called like this."""
         if call.command is None:
-            raise LoomError(f"There is no /{show_line(call.name, 40)}.", "/help lists the commands.")
+            meant = likely(call.name)
+            guess = f"Did you mean /{meant.name}? " if meant is not None else ""
+            raise LoomError(f"There is no /{show_line(call.name, 40)}.", f"{guess}/help lists the commands.")
         if call.argument and not call.command.args:
             # They may be meant for the model, or for another command: not to be lost, and nothing to be done unasked.
             raise LoomError(f"/{call.name} takes no words.", "Take away those behind it, or send them as a message.")
