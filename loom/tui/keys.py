@@ -107,6 +107,7 @@ KEYS: tuple[Key, ...] = (
         "In front: a shell command that you run; Backspace leaves",
         "composer",
     ),
+    Key("composer.leave", "ctrl+d", "^D", "", "Nothing written: pressed twice, leave loom", "composer"),
     Key("composer.page_up", "pageup", "PgUp", "", "Scroll the transcript up", "composer"),
     Key("composer.page_down", "pagedown", "PgDn", "", "Scroll the transcript down", "composer"),
     Key("message.whole", "enter,o", "Enter, o", "Whole text", "The whole text, however long", "message", "whole"),

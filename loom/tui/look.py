@@ -120,7 +120,7 @@ class LoomLook(App[None]):
 
     def _pressed(self, event: Key) -> bool:
         """Whether the key takes something away that was said before it."""
-        if event.key != "ctrl+c":
+        if event.key not in ("ctrl+c", "ctrl+d"):
             self._quit_asked_at = -QUIT_SECONDS
         return self._passing.pressed()
 
@@ -161,10 +161,14 @@ class LoomLook(App[None]):
                 return
         elif not (isinstance(screen, PickerScreen) and screen.leads_out) and await self._check_bindings("escape"):
             return
+        self.action_leave("Ctrl+C")
+
+    def action_leave(self, key: str) -> None:
+        """Leave, when the key comes twice."""
         now = self._clock()
         if now - self._quit_asked_at < QUIT_SECONDS:
             self.run_worker(self.action_quit(), group="end", exit_on_error=False)
             return
         self._quit_asked_at = now
-        self._passing.answer(Said("Press Ctrl+C again to quit.", "information", QUIT_SECONDS, fleeting=True))
+        self._passing.answer(Said(f"Press {key} again to quit.", "information", QUIT_SECONDS, fleeting=True))
         self._show_said()

@@ -161,6 +161,20 @@ async def test_ctrl_c_twice_leaves_but_not_twice_slowly(locations: Locations, wo
         assert seat.app.return_code == 0
 
 
+async def test_ctrl_d_with_nothing_written_leaves_when_it_comes_twice(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.pilot.press("h", "i", "home", "ctrl+d", "ctrl+d", "!", "ctrl+d", "ctrl+d", "backspace")
+        assert seat.chat.draft == "" and not seat.app.said, "with something written it deletes"
+        await seat.pilot.press("ctrl+d")
+        assert seat.app.said == ("Press Ctrl+D again to quit.",)
+        await seat.pilot.press("x", "backspace", "ctrl+d")
+        assert seat.app.is_running
+        await seat.pilot.press("ctrl+d")
+        await seat.until(lambda: not seat.app.is_running)
+        assert seat.app.return_code == 0
+
+
 async def test_a_model_is_chosen_from_a_list_of_those_that_can_be_used(
     locations: Locations, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -219,6 +219,8 @@ class Composer(TextArea):
     async def _on_key(self, event: Key) -> None:
         if is_joiner(event):
             self._replace_via_keyboard(event.character or "", *self.selection)
+        elif event.key == "ctrl+d" and self.is_idle:
+            await self.app.run_action("app.leave('Ctrl+D')", self)
         elif not (self._switches(event) or self._handle(event.key)):
             if not await bound_here(self, event) and event.key == "ctrl+c":
                 # Nothing to copy here: it clears what was written before it, and not what comes behind it.
