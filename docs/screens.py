@@ -116,6 +116,9 @@ async def make(folder: Path) -> None:
 
 def main() -> None:
     os.environ["GIT_CONFIG_GLOBAL"] = os.devnull
+    # The colours that most terminals have, whatever this one has.
+    os.environ.pop("NO_COLOR", None)
+    os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
     # Always the same name: it is in the pictures.
     folder = Path(tempfile.gettempdir(), "loom-screens")
     folder.mkdir(mode=0o700)
