@@ -26,6 +26,12 @@ _WRITE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+_WRITE_TO = re.compile(
+    rf"(?:write|save|put)\s+(?P<content>{MARKED})\s+(?:in)?to\s+(?:(?:a|the)\s+)?(?:new\s+)?"
+    rf"(?P<word>(?:file\s+(?:called\s+|named\s+)?)?)(?P<path>{MARKED}|[^\s\x00:]+)",
+    re.IGNORECASE,
+)
+
 
 def parse(message: str) -> tuple[Clause, ...]:
     """The requests of a message, in order; words that are none come back as `Unknown`.
@@ -99,7 +105,7 @@ def _pieces(masked: Masked, line: str) -> list[str]:
 
 def _is_request(masked: Masked, piece: str) -> bool:
     bare = _bare(piece)
-    return _written_to(masked, bare) is not None or not isinstance(understand(masked, bare), Unknown)
+    return _write(masked, bare, []) is not None or not isinstance(understand(masked, bare), Unknown)
 
 
 def _written_to(masked: Masked, piece: str) -> re.Match[str] | None:
@@ -107,20 +113,31 @@ def _written_to(masked: Masked, piece: str) -> re.Match[str] | None:
     found = _WRITE.fullmatch(without_courtesy(piece))
     if found is None:
         return None
-    if found["bare"] is not None:
-        path = masked.value(found["path"])
-        if found["rest"] or not ("file" in found["word"].lower() or "." in path or "/" in path):
-            return None
+    if found["bare"] is not None and not (_names_file(masked, found) and _is_quoted(masked, found["rest"])):
+        return None
     return found
+
+
+def _names_file(masked: Masked, found: re.Match[str]) -> bool:
+    path = masked.value(found["path"])
+    return "file" in found["word"].lower() or "." in path or "/" in path
+
+
+def _is_quoted(masked: Masked, rest: str | None) -> bool:
+    """Whether content that no `with` leads in to is marked as such, or is not there."""
+    return not rest or masked.literal(rest.strip()) is not None
 
 
 def _write(masked: Masked, piece: str, following: list[str]) -> tuple[WriteFile, bool] | None:
     """The request to write a file, and whether it took the rest of the message; None if it is none."""
+    put = _WRITE_TO.fullmatch(without_courtesy(_bare(piece)))
+    if put is not None and _names_file(masked, put):
+        return WriteFile(masked.value(put["path"]), masked.value(put["content"])), False
     found = _written_to(masked, _bare(piece))
     if found is None:
         return None
     path = masked.value(found["path"])
-    if found["bare"] is not None:
+    if found["bare"] is not None and not found["rest"]:
         return WriteFile(path, ""), False
     rest = (found["rest"] or "").strip()
     literal = masked.literal(rest)

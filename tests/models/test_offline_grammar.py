@@ -188,6 +188,16 @@ class TestWriting:
             RunTests(),
         ]
 
+    @pytest.mark.parametrize(
+        "message", ["write a.txt\n```\nhello\n```", 'write a.txt "hello\\n"', 'save "hello\\n" to a.txt']
+    )
+    def test_what_is_quoted_needs_no_with(self, message: str) -> None:
+        assert requests(f"{message}\nlist") == [WriteFile("a.txt", "hello\n"), ListFiles(".")]
+
+    def test_words_beside_what_is_quoted_are_no_request_to_write(self) -> None:
+        for message in ('write "hello" to everybody', 'write a poem "Spring"', 'write a.txt "hello" twice'):
+            assert isinstance(requests(message)[0], Unknown), message
+
     def test_a_fence_inside_a_longer_fence_is_content(self) -> None:
         message = "write a.md:\n````\n```\ncode\n```\n````"
         assert requests(message) == [WriteFile("a.md", "```\ncode\n```\n")]
