@@ -71,7 +71,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="loom",
         description="A full-screen coworker for the terminal that never forgets.",
-        epilog="`loom` alone is `loom cowork -w .`, and `loom -p TEXT` is `loom cowork -p TEXT`.",
+        epilog="`loom` alone is `loom cowork -w .`, and `loom -p TEXT` is `loom cowork -p TEXT`. Settings are in "
+        "~/.config/loom/config.toml ($LOOM_HOME/config.toml if LOOM_HOME is set); as variables, LOOM_MODEL is `model`.",
     )
     parser.add_argument("--version", action="version", version=f"loom {__version__}")
     parsers: type[argparse.ArgumentParser] = _AnyOrder

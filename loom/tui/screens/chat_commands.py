@@ -199,8 +199,10 @@ class CommandedScreen(FramedScreen):
     def ask_about_instructions(self, paths: Sequence[str]) -> None:
         """Say that nobody has said yet whether the model reads these files, or, without any, no longer say so. No key
         that is typed answers it."""
-        names, them = show_line(", ".join(paths), 200), "it" if len(paths) == 1 else "them"
-        words = f"The model does not follow {names} until you trust {them}. Ctrl+T shows {them} and asks."
+        names = show_line(", ".join(paths), 200)
+        are, them = ("is", "it") if len(paths) == 1 else ("are", "them")
+        # One line in 60 columns: it stands there, as long as nobody answers, where questions need the room.
+        words = f"{names} {are} not followed until you trust {them}: Ctrl+T asks."
         self.stand(Notice.TRUST, words if paths else "")
 
     async def command_history(self, argument: str) -> None:
