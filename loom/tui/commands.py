@@ -24,6 +24,11 @@ class Command:
         return f"command_{self.name}"
 
     @property
+    def needs_words(self) -> bool:
+        """Whether it does nothing without an argument."""
+        return bool(self.args) and not self.args.startswith("[")
+
+    @property
     def usage(self) -> str:
         return f"/{self.name} {self.args}".rstrip()
 

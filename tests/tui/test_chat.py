@@ -140,6 +140,15 @@ async def test_words_behind_a_command_that_takes_none_are_not_passed_over(app: C
         assert app.went == []
 
 
+async def test_a_command_that_lacks_its_words_waits_for_them(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.chat.query_one(Composer).put("/rename")
+        await pilot.press("enter")
+        await settled(pilot, app)
+        assert "/rename needs the new title." in str(app.chat.query(ErrorBlock).last().render())
+        assert app.chat.draft == "/rename "
+
+
 async def test_commands_that_leave_the_screen_tell_the_app(app: ChatApp) -> None:
     async with app.run_test() as pilot:
         app.chat.query_one(Composer).insert("/recall the flag")

@@ -202,7 +202,7 @@ class ChatScreen(WritingScreen):
     def action_command(self, name: str) -> None:
         call = Call(name, "")
         command = call.command
-        if command is not None and command.args and not command.args.startswith("["):
+        if command is not None and command.needs_words:
             self.query_one(Composer).complete_with(command)
         else:
             self.run_command(call)

@@ -93,7 +93,7 @@ class CommandedScreen(FramedScreen):
             )
         else:
             return
-        if call.argument and not composer.text:
+        if (call.argument or (call.command is not None and call.command.needs_words)) and not composer.text:
             composer.put(f"/{call.name} {call.argument}")
 
     async def command_help(self, argument: str) -> None:
