@@ -65,6 +65,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("unclear", "", "Put the window back as before the last clearing"),
     Command("history", "", "How many turns and exchanges there are, and how many the window holds"),
     Command("model", "[name]", "Answer with another model from now on", ("models", "provider")),
+    Command("copy", "[T12]", "Copy the last answer, or a turn, to the clipboard", ("yank",)),
     Command("export", "[file]", "Write this session to a Markdown file", ("download", "save", "share")),
     Command("rename", "title", "Give this session a title", ("name", "title")),
     Command("quit", "", "Leave loom; everything is kept", ("exit", "bye", "logout")),

@@ -14,8 +14,8 @@ from loom.tui.widgets.message import UserMessage
 from loom.tui.widgets.notice_bar import NoticeBar
 from loom.tui.widgets.state_panel import StatePanel
 from loom.tui.widgets.transcript import Transcript
-from tests.support.browsing import screen_text
-from tests.support.turns import turn
+from tests.support.browsing import screen_text, until
+from tests.support.turns import session_record, turn
 from tests.tui.conftest import ASKED, ChatApp, settled
 
 
@@ -138,6 +138,32 @@ async def test_words_behind_a_command_that_takes_none_are_not_passed_over(app: C
             assert f"/{name} takes no words." in str(app.chat.query(ErrorBlock).last().render())
             assert app.chat.draft == f"/{name} and a poem"
         assert app.went == []
+
+
+async def test_copy_takes_the_last_answer_or_the_turn_that_is_named() -> None:
+    said = [turn(1, "user", "Why?"), turn(2, "assistant", "**Because** [/foo]"), turn(3, "user", "Ah.")]
+    app = ChatApp(turns=said, session=session_record())
+    async with app.run_test() as pilot:
+        for asked, copied in (("/copy", "**Because** [/foo]"), ("/copy t1", "Why?")):
+            app.chat.query_one(Composer).put(asked)
+            await pilot.press("enter")
+            await until(pilot, lambda copied=copied: app.clipboard == copied)
+        for asked in ("/copy T9", "/copy all of it"):
+            app.chat.query_one(Composer).put(asked)
+            await pilot.press("enter")
+            await settled(pilot, app)
+            assert "There is no turn" in str(app.chat.query(ErrorBlock).last().render())
+            assert app.chat.draft == asked
+        assert app.clipboard == "Why?"
+
+
+async def test_there_is_nothing_to_copy_before_an_answer() -> None:
+    app = ChatApp(turns=[], session=None)
+    async with app.run_test() as pilot:
+        app.chat.query_one(Composer).put("/copy")
+        await pilot.press("enter")
+        await settled(pilot, app)
+        assert "There is no answer yet." in str(app.chat.query(ErrorBlock).last().render())
 
 
 async def test_a_command_that_lacks_its_words_waits_for_them(app: ChatApp) -> None:

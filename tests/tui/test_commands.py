@@ -28,7 +28,7 @@ def test_an_unknown_command_is_no_message() -> None:
 
 def test_completion_puts_prefixes_first() -> None:
     inner = ["recall", "instructions", "uncompact", "unclear"]
-    assert [c.name for c in complete("/c")] == ["context", "compact", "clear", *inner]
+    assert [c.name for c in complete("/c")] == ["context", "compact", "clear", "copy", *inner]
     assert complete("/compact ") == ()
     assert complete("see /c") == ()
     assert len(complete("/")) == len(COMMANDS)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from textual.message import Message
 
-from loom.archive.records import TurnKind
+from loom.archive.records import Turn, TurnKind
 from loom.context.usage import short_tokens
 from loom.errors import LoomError, Stopped
 from loom.text import plural, show_line
@@ -18,6 +18,7 @@ from loom.tui.screens.memory import MemoryScreen
 from loom.tui.screens.pins import PinsScreen
 from loom.tui.screens.trust import TrustScreen
 from loom.tui.service import ChatService
+from loom.tui.turn_text import turn_text
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.notice_bar import Notice
@@ -158,14 +159,15 @@ class CommandedScreen(FramedScreen):
         elif argument:
             await service.pin_text(argument)
         else:
-            await service.pin_turn(await self._last_answer(service))
+            answer = await self._last_answer(service)
+            if answer is None:
+                raise LoomError("There is no answer to pin.", "/pin T12 pins a turn, /pin with words pins the words.")
+            await service.pin_turn(answer.turn_number)
 
     @staticmethod
-    async def _last_answer(service: ChatService) -> int:
-        for turn in reversed(await service.transcript(None, 100)):
-            if turn.role == "assistant" and turn.kind is TurnKind.TEXT:
-                return turn.turn_number
-        raise LoomError("There is no answer to pin.", "/pin T12 pins a turn, /pin with words pins the words.")
+    async def _last_answer(service: ChatService) -> Turn | None:
+        turns = reversed(await service.transcript(None, 100))
+        return next((turn for turn in turns if turn.role == "assistant" and turn.kind is TurnKind.TEXT), None)
 
     async def command_unpin(self, argument: str) -> None:
         if not argument:
@@ -235,6 +237,19 @@ class CommandedScreen(FramedScreen):
 
     async def command_retry(self, argument: str) -> None:
         await self.conversation().ask_again()
+
+    async def command_copy(self, argument: str) -> None:
+        service = self.conversation()
+        if argument:
+            number = named_turn(argument)
+            turn = next((each for each in await service.transcript(number + 1, 1) if each.turn_number == number), None)
+            if turn is None:
+                raise LoomError(f"There is no turn {show_line(argument, 40)} here.", "/copy T12 copies that one.")
+        elif (turn := await self._last_answer(service)) is None:
+            raise LoomError("There is no answer yet.", "/copy T12 copies a turn.")
+        text = turn_text(turn)
+        self.app.copy_to_clipboard(text)
+        self.say(f"T{turn.turn_number} copied, {plural(len(text), 'character')}.", fleeting=True)
 
     async def command_export(self, argument: str) -> None:
         path = await self.conversation().export(argument)
