@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +36,7 @@ PASSING_SECONDS = 0.25
 """How often it is looked whether what is said in passing was there long enough."""
 REMARK_SECONDS = 15.0
 """How long something is said that loom found at its start."""
+IN_TMUX = "tmux passes on what is copied if its option set-clipboard is on: tmux set -s set-clipboard on"
 QUIT_SECONDS = 3.0
 """Ctrl+C leaves when it comes twice within this."""
 
@@ -56,6 +58,7 @@ class LoomLook(App[None]):
         super().__init__(driver_class=Terminal)
         self._clock = clock
         self.garbage = Garbage(clock)
+        self._told_of_tmux = False
         self._quit_asked_at = -QUIT_SECONDS
         self._guard = TerminalGuard()
         # Sixteen colours, or none: shades of the background cannot be told apart there, so that the app's stylesheet
@@ -75,6 +78,13 @@ class LoomLook(App[None]):
     def on_ready(self) -> None:
         for words in self.remarks:
             self._say(Said(words, "warning", REMARK_SECONDS))
+
+    def copy_to_clipboard(self, text: str) -> None:
+        super().copy_to_clipboard(text)
+        if os.environ.get("TMUX") and not self._told_of_tmux:
+            # No terminal answers whether it took the text, and tmux as it comes does not.
+            self._told_of_tmux = True
+            self._say(Said(IN_TMUX, "information", REMARK_SECONDS))
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._guard]

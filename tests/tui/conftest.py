@@ -78,7 +78,7 @@ def app() -> ChatApp:
 @pytest.fixture(autouse=True)
 def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Pictures and cell widths do not depend on the terminal that the tests run in, nor times on where it stands."""
-    for name in ("NO_COLOR", "TEXTUAL_ANIMATIONS", "COLORTERM"):
+    for name in ("NO_COLOR", "TEXTUAL_ANIMATIONS", "COLORTERM", "TMUX"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("HOME", os.environ.get("HOME", "/"))

@@ -157,6 +157,19 @@ async def test_copy_takes_the_last_answer_or_the_turn_that_is_named() -> None:
         assert app.clipboard == "Why?"
 
 
+async def test_in_tmux_it_is_said_once_what_copying_needs_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    for inside in (False, True):
+        if inside:
+            monkeypatch.setenv("TMUX", "/tmp/tmux-1000/default,4242,0")
+        app = ChatApp(turns=[turn(1, "user", "Why?")], session=session_record())
+        async with app.run_test() as pilot:
+            for _ in range(2):
+                app.chat.query_one(Composer).put("/copy T1")
+                await pilot.press("enter")
+                await until(pilot, lambda app=app: any("T1 copied" in words for words in app.said))
+            assert sum("set-clipboard" in words for words in app.said) == inside
+
+
 async def test_there_is_nothing_to_copy_before_an_answer() -> None:
     app = ChatApp(turns=[], session=None)
     async with app.run_test() as pilot:
