@@ -73,7 +73,8 @@ KEYS: tuple[Key, ...] = (
         "ctrl+c",
         "^C",
         "",
-        "Copy what is selected; else clear the composer; else interrupt; else, pressed twice, leave loom",
+        "Copy what is selected; else clear the composer; else interrupt; else, pressed twice, leave loom. "
+        "Anywhere else: go back, as Esc does",
         "chat",
     ),
     Key("chat.palette", "ctrl+p", "^P", "", "Every command, key and session, found by its words", "chat"),
