@@ -11,7 +11,6 @@ from loom.cowork.events import (
     ApprovalAsked,
     Decision,
     ExchangeEnded,
-    Notice,
     Outcome,
     QueueChanged,
     StateChanged,
@@ -139,20 +138,6 @@ async def test_messages_typed_meanwhile_wait_their_turn_and_can_be_taken_back(st
     await talk.heard.ended()
     users = [t.content for t in await talk.session.transcript() if t.role == "user"]
     assert users == ["run true", "list ."]
-
-
-async def test_a_deleted_session_that_is_gone_on_with_is_in_the_list_again(start: Start, bench: Workbench) -> None:
-    talk = await start()
-    await talk.say("hello")
-    session_id = talk.session.session_id
-    assert session_id is not None
-    await talk.session.close()
-    await bench.store.delete_session(session_id)
-    assert await bench.store.list_sessions() == []
-    again = await start(resume=session_id)
-    assert [session.id for session in await bench.store.list_sessions()] == [session_id]
-    assert "in the list again" in again.heard.of(Notice)[-1].text
-    assert again.session.session is not None and again.session.session.is_active
 
 
 async def test_a_session_resumes_exactly_where_it_was(start: Start) -> None:
