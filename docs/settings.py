@@ -11,8 +11,8 @@ HEAD = """\
 Made by `docs/settings.py` from `loom/config.py`; do not edit by hand.
 
 In `~/.config/loom/config.toml` (`$LOOM_HOME/config.toml` if LOOM_HOME is set), or as an environment variable
-`LOOM_<NAME>` in capitals (`context_windows` as TOML writes a table in a line: `{"openai-chat:local" = 32768}`); one that
-is no setting is named at the start. The command line goes before the environment, the environment before the file.
+`LOOM_<NAME>` in capitals (`context_windows` as TOML writes a table in a line: `{"openai-chat:local" = 32768}`); one
+that is no setting is named at the start. The command line goes before the environment, the environment before the file.
 
 | setting | default | meaning |
 |---|---|---|
