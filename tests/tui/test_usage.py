@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from textual.containers import VerticalScroll
 from textual.widgets import Static
@@ -105,6 +105,7 @@ def test_the_grid_has_full_rows_whatever_the_numbers(usage: WindowUsage, columns
 
 
 @given(usages(), st.integers(20, 200))
+@example(replace(USAGE, window=1, used=0, segments={Segment.TOOLS: 10_000}), 45)
 def test_tables_and_summary_never_fail(usage: WindowUsage, width: int) -> None:
     lines = table_content(usage, width).plain.split("\n")
     assert max(map(len, lines)) <= max(width, 45)

@@ -113,9 +113,7 @@ def table_content(usage: WindowUsage, width: int) -> Content:
         look: tuple[str, str] = (row.look.glyph, row.look.style) if row.look is not None else (" ", "")
         name = Content.styled(row.name, style).truncate(max(8, min(30, width - 22)), ellipsis=True, pad=True)
         tokens = f"{about if row.total else ''}{row.tokens:,}".rjust(10)
-        line = Content.assemble(
-            look, " ", name, (tokens, style), (f"{row.share * 100:7.1f}%", style or "$foreground-muted")
-        )
+        line = Content.assemble(look, " ", name, (tokens, style), (_percent(row.share), style or "$foreground-muted"))
         room = min(24, width - line.cell_length - 2)
         if room >= 8 and row.look is not None and row.share > 0:
             line = line.append(Content.styled("  " + "━" * max(1, round(min(1.0, row.share) * room)), row.look.style))
@@ -123,6 +121,14 @@ def table_content(usage: WindowUsage, width: int) -> Content:
     if usage.put_back:
         lines += Content.styled(PUT_BACK, "$text-accent").wrap(max(20, width))
     return Content("\n").join(lines)
+
+
+def _percent(share: float) -> str:
+    """In a column of eight, also of a window that is far too small."""
+    most = 9_999
+    if abs(share * 100) <= most:
+        return f"{share * 100:7.1f}%"
+    return (f">{most:,}%" if share > 0 else f"<-{most:,}%").rjust(8)
 
 
 def summary_content(report: UsageReport) -> Content:
