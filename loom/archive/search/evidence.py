@@ -123,7 +123,7 @@ def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
     required: set[int] | None = None
     named = frozenset(place for match in names for place in match.strengths)
     for phrase in query.phrases:
-        match = _passage_match(phrase, named, postings, texts, rarity)
+        match = _passage_match(phrase, named, postings, texts, rarity, quoted=True)
         matches.append(match)
         if match.strengths:
             required = set(match.strengths) if required is None else required & set(match.strengths)
@@ -300,9 +300,12 @@ def _standing_at(text: str, start: int, end: int) -> float:
     return EDGE if left and right else (EDGE + INNER) / 2 if left or right else INNER
 
 
-def _passage_match(passage: str, named: frozenset[int], postings: Postings, texts: Texts, rarity: _Rarity) -> Match:
+def _passage_match(
+    passage: str, named: frozenset[int], postings: Postings, texts: Texts, rarity: _Rarity, *, quoted: bool = False
+) -> Match:
     """The turns in whose text a passage stands word for word, white space and case aside; those that have a name of
-    the query (`named`) are read first."""
+    the query (`named`) are read first. One that is `quoted` must stand in a hit: it is looked for further back, and
+    where no filter lets it pass, before it counts as standing nowhere."""
     keys = list(dict.fromkeys(words_of(passage)))[:MAX_KEYS]
     pieces = [piece for run in cjk_runs(passage) for piece in cjk_pieces(run)][:MAX_KEYS]
 
@@ -318,10 +321,13 @@ def _passage_match(passage: str, named: frozenset[int], postings: Postings, text
         if not strengths and len(keys) > 2 and (named or not places):
             # Cut out of a longer text: its ends may be half words.
             strengths = verbatim(postings.with_all(keys[1:-1], pieces, limit, only_newest=only_newest))
+        if not strengths and quoted:
+            anywhere = postings.with_all(keys, pieces, MAX_LIKELY, only_newest=True, passing=False)
+            strengths = verbatim(anywhere, MAX_LIKELY)
     else:
-        # Closed where not all is read: a search that is cut off with a cursor open cannot end its transaction.
-        with closing(postings.likely_texts(passage)) as likely_texts:
-            strengths = _verbatim_among(passage, likely_texts)
+        strengths = _signs_among(passage, postings, passing=True)
+        if not strengths and quoted and postings.has_filters:
+            strengths = _signs_among(passage, postings, passing=False)
     return Match(passage, LITERAL * rarity.of(strengths), strengths, literal=True)
 
 
@@ -336,6 +342,13 @@ def _numbers_match(passage: str, postings: Postings, texts: Texts, rarity: _Rari
         folded = ((place, " ".join(fold(text).split())) for place, text in found.items())
         strengths = dict.fromkeys(with_other_numbers(passage, folded), OTHER_NUMBERS)
     return Match(passage, LITERAL * rarity.of(strengths), strengths, literal=True)
+
+
+def _signs_among(passage: str, postings: Postings, *, passing: bool) -> dict[int, float]:
+    """As `_verbatim`, of a passage that the index keeps no word of."""
+    # Closed where not all is read: a search that is cut off with a cursor open cannot end its transaction.
+    with closing(postings.likely_texts(passage, passing=passing)) as likely_texts:
+        return _verbatim_among(passage, likely_texts)
 
 
 def _verbatim_among(passage: str, texts: Iterator[tuple[int, str]]) -> dict[int, float]:

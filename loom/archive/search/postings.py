@@ -135,11 +135,17 @@ class Postings:
         return found.union(*(self._tail.places("names", name) for name in names))
 
     def with_all(
-        self, words: Sequence[str], parts: Sequence[str], limit: int, *, only_newest: bool = False
+        self,
+        words: Sequence[str],
+        parts: Sequence[str],
+        limit: int,
+        *,
+        only_newest: bool = False,
+        passing: bool = True,
     ) -> set[int]:
         """Turns in scope that have every word, alone or within an identifier, and every part, and maybe some that
-        lack a few of them: the newest `limit`, and, if not `only_newest`, as many of those that have a rare word of
-        the query besides."""
+        lack a few of them: the newest `limit` that may pass the filters (with `passing`), and, if not `only_newest`, as
+        many of those that have a rare word of the query besides."""
         rare = self._where_whole(words, parts)
         if rare is not None and len(rare) <= max(limit, MAX_WHOLE):
             return rare
@@ -149,8 +155,9 @@ class Postings:
         wanted += [match_of("parts", part) for part in parts[:MOST_TOGETHER]]
         if not wanted:
             return set()
-        match = self._words.narrowed(" AND ".join(wanted))
-        found = None if parts else self._alone_or_with_one_inside(words, match, limit)
+        together = " AND ".join(wanted)
+        match = self._words.narrowed(together) if passing else together
+        found = None if parts or not passing else self._alone_or_with_one_inside(words, match, limit)
         if found is None:
             found = self._index.newest(match, limit)
         if len(found) >= limit and not only_newest:
@@ -188,16 +195,21 @@ class Postings:
         match = f"{self._narrow} NOT words : ({self._excluded})" if allowed and self._excluded else self._narrow
         return self._index.newest(match, limit) | set(self._tail.entries)
 
-    def likely_texts(self, passage: str) -> Generator[tuple[int, str]]:
+    @property
+    def has_filters(self) -> bool:
+        """Whether not every turn in scope may be a hit."""
+        return bool(self._facets)
+
+    def likely_texts(self, passage: str, *, passing: bool = True) -> Generator[tuple[int, str]]:
         """The texts, by place, that may have a folded passage none of whose words is in the index: of all turns in
-        scope that may pass the filters, the newest first, read as they are taken."""
+        scope that may pass the filters (of all, if not `passing`), the newest first, read as they are taken."""
         with closing(likely_turns(self._connection, self._scope, passage)) as turns:
             for place, row in turns:
-                if (not self._facets or self._may_pass(row)) and self.marks([place]):
+                if (not passing or self._may_pass(row)) and self.marks([place]):
                     yield place, row.text
 
     def _may_pass(self, row: TurnRow) -> bool:
-        facets = facets_in(row)
+        facets = facets_in(row) if self._facets else frozenset[str]()
         return not any(facets.isdisjoint(group) for group in self._facets)
 
     def marks(self, places: Iterable[int]) -> dict[int, Mark]:
