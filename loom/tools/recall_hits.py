@@ -98,14 +98,16 @@ def _also(hit: SearchHit) -> str:
 
 
 def _where(text: str, hit: SearchHit) -> tuple[int, int]:
-    """Where in the text the first highlight of the snippet is."""
-    first, last = hit.highlights[0] if hit.highlights else (0, 0)
+    """Where in the text the best match is: the highlight in the middle of the snippet, which was cut out around it. The
+    first one may be a word that stands far before a phrase."""
     snippet = storable(hit.snippet)
+    first, last = min(hit.highlights, key=lambda span: abs(sum(span) - len(snippet)), default=(0, 0))
     found = snippet[first:last]
     if found:
         # The snippet may begin and end with marks that are not in the text: compare from the highlight on.
         for length in (len(snippet), last + 40, last):
-            at = text.find(snippet[first : min(length, len(snippet))].rstrip("…. \n"))
+            wanted = snippet[first : min(length, len(snippet))].rstrip("…. \n")
+            at = text.find(wanted) if wanted else -1
             if at >= 0:
                 return at, at + len(found)
         at = text.casefold().find(found.casefold())
