@@ -209,7 +209,8 @@ class ArchiveReader:
         searched, and the page counts the others.
 
         A turn that forks have in common is found once: in the session `at_hand`, if it has it, else where it was
-        stored first; its `also_in` names the others.
+        stored first; its `also_in` names the others. Turns of deleted sessions are not found, but for those of the
+        session `at_hand` where it alone is searched: another loom may have deleted it while it goes on.
         """
         place = None if workspace is None else await self._identify(workspace)
         return await self._finder.search(

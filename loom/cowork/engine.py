@@ -168,7 +168,8 @@ class Engine:
 
         async def search(query: str, limit: int) -> Sequence[SearchHit]:
             # A message does not wait for a hint.
-            page = await self._store.search(query, session_id=prompt.session_id, limit=limit, patience=0)
+            own = prompt.session_id
+            page = await self._store.search(query, session_id=own, at_hand=own, limit=limit, patience=0)
             return page.hits
 
         hint = None

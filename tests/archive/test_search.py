@@ -106,8 +106,24 @@ async def test_a_deleted_session_is_never_found(store: ConversationStore, sessio
     await store.delete_session(session)
     assert {hit.session_id for hit in (await store.search("pancake")).hits} == {other}
     assert await found(store, session, "pancake") == []
+    wider = await store.search("pancake", workspace=tmp_path, at_hand=session)
+    assert {hit.session_id for hit in wider.hits} == {other}
     await store.restore_session(session)
     assert {hit.session_id for hit in (await store.search("pancake")).hits} == {session, other}
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+async def test_a_session_that_was_deleted_while_it_is_open_finds_its_own(
+    store: ConversationStore, session: str, indexed: bool
+) -> None:
+    await tell(store, session, "the secret pancake recipe")
+    if indexed:
+        await index_all(store)
+    await store.delete_session(session)
+    page = await store.search("pancake", session_id=session, at_hand=session)
+    assert turn_numbers(page.hits) == [1]
+    page = await store.search("pancake role:tool", session_id=session, at_hand=session)
+    assert page.obstacles == ("No turn there passes role:tool. Try role:user.",)
 
 
 @pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])

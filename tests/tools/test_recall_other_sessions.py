@@ -57,6 +57,14 @@ async def test_a_session_beyond_the_scope_is_not_read(talk: Talk, tmp_path: Path
         await talk.recall("range", session=here.reference, start_turn=1, settings=near)
 
 
+async def test_a_session_that_another_loom_deleted_goes_on_recalling(talk: Talk) -> None:
+    await talk.user("Let's deploy with Capistrano.")
+    await talk.user("I changed my mind: we no longer deploy with Capistrano.")
+    await talk.store.delete_session(talk.session)
+    content = await talk.recall("search", query="capistrano")
+    assert "[Turn 1] user: (2026-01-15 14:30) match" in content and "see also T2" in content
+
+
 async def test_of_what_a_fork_copied_its_own_turn_is_recalled(talk: Talk) -> None:
     for text in ("one", "We use JWT refresh tokens", "three"):
         await talk.user(text)

@@ -46,7 +46,8 @@ def obstacles(
     bare = without_excluded(query)
     if not typed and bare == query:
         return ()
-    alone = Request(query="", session_id=request.session_id, workspace=request.workspace, limit=1)
+    session_id, workspace = request.session_id, request.workspace
+    alone = Request(query="", session_id=session_id, workspace=workspace, at_hand=request.at_hand, limit=1)
     if not finds(alone):
         return ()
     near = _Near(connection, cache, alone, now)
@@ -80,7 +81,8 @@ class _Near:
     def __init__(self, connection: sqlite3.Connection, cache: TailCache, request: Request, now: datetime) -> None:
         self._now = now
         self._session_id = request.session_id
-        self._scope = Scope(connection, session_id=request.session_id, workspace=request.workspace, named=None)
+        session_id, workspace = request.session_id, request.workspace
+        self._scope = Scope(connection, session_id=session_id, workspace=workspace, named=None, at_hand=request.at_hand)
         self._values = Values(connection, self._scope, read_tail(connection, self._scope, cache))
         self._postings = self._values.postings
 

@@ -66,7 +66,8 @@ class Widest(NamedTuple):
 
 class Scope:
     """The active sessions that are meant: one by id, those of a workspace, those whose reference is `named`, whose
-    id begins with it or whose title has it; all where nothing is given.
+    id begins with it or whose title has it; all where nothing is given. Of a session that was deleted while it is open
+    its own turns are meant where it asks for these alone.
 
     For one search: to be used inside of its transaction.
     """
@@ -92,7 +93,8 @@ class Scope:
         given = {"session": "id = :session", "workspace": _HERE if place.commit else _AT_PATH, "named": _NAMED}
         conditions = [sql for name, sql in given.items() if self._bound[name] is not None]
         self._bound["commit"] = place.commit
-        self._condition = " AND ".join(["is_active = 1", *conditions])
+        own = session_id is not None and session_id == at_hand
+        self._condition = " AND ".join([*([] if own else ["is_active = 1"]), *conditions])
         self.session_id = session_id
         """The only session in scope, where it was given."""
         end = watermark(connection) if use_index else None
