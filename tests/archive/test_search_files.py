@@ -15,6 +15,7 @@ SAID = (
     "the plan in the Makefile",  # 5
     "the plan for build/Makefile.am",
     "the plan reads /etc/fstab and .env",  # 7
+    "the plan is in Annual  report.txt",
 )
 
 
@@ -36,6 +37,7 @@ SAID = (
         ("plan file:Makefile", {5, 6}),
         ("plan file:/etc/fstab", {7}),
         ("plan file:.env", {7}),
+        ('file:"Annual  report.txt"', {8}),
         ("plan file:a\u200bb.py", set()),
         ("plan file:..", set()),
         ("plan file:src/auth.py file:.env", set()),

@@ -40,6 +40,7 @@ async def test_the_filter_for_a_tool_finds_its_calls_and_its_results(
     assert set(await found(store, session, "tool:run_command pytest role:assistant")) == {2}
     assert set(await found(store, session, "tool:run_command")) == {2, 3}
     assert set(await found(store, session, "tool:read_file pytest")) == {2, 4, 6}
+    assert set(await found(store, session, "tool:run_command", tools=["read_file"])) == {2}
     assert await found(store, session, "tool:conversation_recall pytest") == []
     assert await found(store, session, "pelican") == []
 
@@ -100,6 +101,8 @@ async def test_filters_of_the_caller_and_of_the_query_both_hold(store: Conversat
     assert set(await found(store, session, "parser", roles=("user",))) == {1, 4}
     assert set(await found(store, session, "parser role:user", roles=("tool",))) == set()
     assert set(await found(store, session, "parser", tools=("read_file",))) == {3}
+    assert set(await found(store, session, "parser tool:write_file", tools=("read_file",))) == set()
+    assert set(await found(store, session, "parser tool:read", tools=("read_file",))) == {3}
     assert set(await found(store, session, "parser before:2024-04-01", after="2024-03-11T00:00:00Z")) == {2, 3}
 
 

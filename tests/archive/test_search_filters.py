@@ -19,7 +19,7 @@ MOMENTS = st.integers(0, int(NOW.timestamp()) + 300 * 86_400)
 
 
 def times(before: float | None, after: float | None) -> set[str]:
-    (terms,) = Filter(NOW, frozenset(), frozenset(), before, after).terms()
+    (terms,) = Filter(NOW, frozenset(), (), before, after).terms()
     return set(terms)
 
 

@@ -34,8 +34,8 @@ class Filter:
 
     now: datetime
     roles: frozenset[str]
-    tools: frozenset[str]
-    """Names as `one_term` gives them; every tool where it is empty."""
+    tools: tuple[frozenset[str], ...]
+    """Names as `one_term` gives them, in groups: it must be of a tool of each. Every tool where there is none."""
     before: float | None
     """Seconds since 1970; as `after`."""
     after: float | None
@@ -53,22 +53,21 @@ class Filter:
         """Whether a turn with this mark may be a hit, as far as a mark says: see `has_tool_of`."""
         return (
             (not self.roles or role_of(mark.marks) in self.roles)
-            and (not self.tools or any(is_of_tool(mark.marks, tool) for tool in self.tools))
+            and all(any(is_of_tool(mark.marks, tool) for tool in group) for group in self.tools)
             and (self.before is None or mark.at < self.before)
             and (self.after is None or mark.at >= self.after)
         )
 
     def has_tool_of(self, names: frozenset[str]) -> bool:
-        """Whether one of these (as `one_term` gives them) is a tool that is meant."""
-        return not self.tools or not self.tools.isdisjoint(names)
+        """Whether these (as `one_term` gives them) are tools that are meant, one of each group."""
+        return not any(group.isdisjoint(names) for group in self.tools)
 
     def terms(self) -> tuple[tuple[str, ...], ...]:
         """Facets that a turn which passes has one of each group of. Others of the same days have them, too."""
         groups: list[tuple[str, ...]] = []
         if self.roles:
             groups.append(tuple(role_facet(role) for role in sorted(self.roles)))
-        if self.tools:
-            groups.append(tuple(tool_facet(tool) for tool in sorted(self.tools)))
+        groups += [tuple(tool_facet(tool) for tool in sorted(group)) for group in self.tools]
         if self.before is not None or self.after is not None:
             groups.append((*self._times(),) or (NO_DAY,))
         return tuple(groups)
@@ -101,7 +100,7 @@ def filter_of(query: Query, request: Request, now: datetime) -> Filter:
     return Filter(
         now=now,
         roles=(roles or frozenset(("none",))) if typed or given else frozenset(),
-        tools=frozenset(map(one_term, query.filters.tools | frozenset(request.tools))),
+        tools=tuple(frozenset(map(one_term, names)) for names in (query.filters.tools, request.tools) if names),
         before=min((moment for moment in ends if moment is not None), default=None),
         after=max((moment for moment in begins if moment is not None), default=None),
     )

@@ -107,7 +107,8 @@ def _search(
     tail = read_tail(connection, scope, cache, check, whole=whole)
     filtered = filter_of(query, request, now)
     if filtered.tools:
-        filtered = replace(filtered, tools=Values(connection, scope, tail).tools_meant(filtered.tools))
+        values = Values(connection, scope, tail)
+        filtered = replace(filtered, tools=tuple(map(values.tools_meant, filtered.tools)))
     postings = Postings(connection, scope, tail, facets=filtered.terms(), excluded=query.excluded)
     check()
     fault = find_fault(request.query, now)

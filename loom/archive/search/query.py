@@ -291,7 +291,7 @@ def _with(filters: Filters, name: str, value: str) -> Filters | None:
     if name == "tool":
         return replace(filters, tools=filters.tools | frozenset(value.lower().split(",")))
     if name == "file":
-        return replace(filters, files=(*filters.files, fold(value)))
+        return replace(filters, files=(*filters.files, _clean(value)))
     if name == "before":
         return replace(filters, before=value)
     if name == "after":
