@@ -73,3 +73,16 @@ def test_nothing_within_quotation_marks_or_back_ticks_is_taken_out() -> None:
     assert parse('auth "a b" -"c d"').phrases == ("a b",)
     assert parse('auth "a b" -"c d"').excluded_texts == ("c d",)
     assert parse('-"c d"').phrases == ("c d",)  # nothing else is asked for
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+@pytest.mark.parametrize("excluded", ["-max_retries", '-"was reached"', "-認証", '-"🎉"'])
+async def test_what_stands_behind_many_turns_that_are_left_out_is_found(
+    store: ConversationStore, session: str, excluded: str, indexed: bool
+) -> None:
+    wanted = await tell(store, session, "The retries are fine.")
+    await tell(store, session, *(f"max_retries was reached in round {number} 認証 🎉" for number in range(700)))
+    if indexed:
+        await index_all(store)
+    assert await found(store, session, f"retries {excluded}") == wanted
+    assert await found(store, session, f"role:user {excluded}") == wanted

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from itertools import islice
 
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, has_as_flag
@@ -13,8 +15,11 @@ MAX_FILES = 256
 """Names that may be a file which is filtered by: as many as a folder has, for the most part."""
 MAX_MENTIONING = 2_000
 """Turns whose text is read to see whether it has a path that is no name of the index."""
-MAX_TAKEN_OUT = 200
-"""Turns whose text is read to see whether it has what is excluded; the text of a hit is always read."""
+MAX_TAKEN_OUT = 2_000
+"""Turns whose text is read to see whether it has what is excluded: where more hits than are ranked have it, those
+behind them are found only if it is known before. The text of a hit is always read."""
+MAX_FLAGS = 200
+"""Turns with an excluded word whose text is read to see whether it is a flag there."""
 _PLAIN_FILES = ("file", "license", "readme", "changelog", "copying", "notice")
 """How the name of a file ends that is a word (`Makefile`): only as part of a path does the index keep it as a name."""
 
@@ -36,7 +41,10 @@ def mentions_of(file: str, postings: Postings, texts: Texts) -> set[int]:
 def taken_out(query: Query, postings: Postings, texts: Texts) -> set[int]:
     """The turns that have what the query excludes, as far as they are among the newest that may."""
     places = {place for word in query.excluded_words for place in _with_word(word, postings, texts)}
-    return places.union(*(_with_text(text, postings, texts, MAX_TAKEN_OUT) for text in query.excluded_texts))
+    for text in query.excluded_texts:
+        has_words = bool(words_of(text) or cjk_runs(text))
+        places |= _with_text(text, postings, texts, MAX_TAKEN_OUT) if has_words else _with_signs(text, postings)
+    return places
 
 
 def _names_of_file(path: str, postings: Postings) -> list[str]:
@@ -48,7 +56,7 @@ def _names_of_file(path: str, postings: Postings) -> list[str]:
 def _with_word(word: str, postings: Postings, texts: Texts) -> set[int]:
     """The turns with an excluded word, but for those of the newest that have it as a flag."""
     places = postings.places("words", stem(word))
-    newest = sorted(places, reverse=True)[:MAX_TAKEN_OUT]
+    newest = sorted(places, reverse=True)[:MAX_FLAGS]
     return places - {place for place, text in texts(newest).items() if has_as_flag(fold(text), word)}
 
 
@@ -57,4 +65,16 @@ def _with_text(text: str, postings: Postings, texts: Texts, most: int) -> set[in
     words = list(dict.fromkeys(words_of(text)))
     pieces = [piece for run in cjk_runs(text) for piece in cjk_pieces(run)]
     newest = sorted(postings.with_all(words, pieces, most), reverse=True)[:most]
-    return {place for place, found in texts(newest).items() if text in " ".join(fold(found).split())}
+    return {place for place, found in texts(newest).items() if _has(found, text)}
+
+
+def _with_signs(text: str, postings: Postings) -> set[int]:
+    """The newest turns with a folded text of which the index keeps no word (`🎉`)."""
+    # Closed where not all is read: a search that is cut off with a cursor open cannot end its transaction.
+    with closing(postings.likely_texts(text)) as likely_texts:
+        return set(islice((place for place, found in likely_texts if _has(found, text)), MAX_TAKEN_OUT))
+
+
+def _has(text: str, folded: str) -> bool:
+    """Whether a folded text stands in another, white space and case aside."""
+    return folded in " ".join(fold(text).split())
