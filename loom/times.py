@@ -56,7 +56,8 @@ class _LocalZone(tzinfo):
         return "local"
 
     def fromutc(self, dt: datetime) -> datetime:
-        return dt.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
+        # Without a zone it is said which of the two it is, in the hour that comes twice.
+        return datetime.fromtimestamp(dt.replace(tzinfo=UTC).timestamp()).replace(tzinfo=self)
 
 
 _LOCAL = _LocalZone()

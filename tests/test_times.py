@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
-from loom.times import iso_time, local_time
+from loom.times import iso_time, local_now, local_time
 from tests.support.zone import reading_in
 
 MOMENT = "2026-03-04T20:15:42.123456Z"
@@ -32,3 +34,12 @@ def test_a_moment_without_an_offset_is_utc_as_in_the_archive() -> None:
 def test_what_is_no_moment_stays_as_it_is(moment: str) -> None:
     with reading_in("America/New_York"):
         assert (local_time(moment), iso_time(moment)) == (moment, moment)
+
+
+def test_the_hour_that_comes_twice_is_told_apart() -> None:
+    with reading_in("Europe/Berlin"):
+        zone = local_now().tzinfo
+        for hour in range(24):
+            moment = datetime(2026, 10, 25, tzinfo=UTC) + timedelta(hours=hour)
+            local = datetime.fromtimestamp(moment.timestamp(), zone)
+            assert local.timestamp() == moment.timestamp(), hour
