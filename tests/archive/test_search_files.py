@@ -61,6 +61,18 @@ async def test_a_folder_with_many_files_hides_none(store: ConversationStore, ses
     assert len(await found(store, session, "plan file:tests/", limit=200)) == 100
 
 
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+@pytest.mark.parametrize("slash", ["/", "\\"])
+async def test_a_very_long_path_is_found_beside_short_ones(
+    store: ConversationStore, session: str, slash: str, indexed: bool
+) -> None:
+    long_path = slash.join([*(f"folder-{number:02}" for number in range(16)), "src", "auth.py"])
+    await tell(store, session, "see src/auth.py", f"see {long_path}:12", "see lib/auth.py and src", "see src")
+    if indexed:
+        await index_all(store)
+    assert set(await found(store, session, "see file:src/auth.py")) == {1, 2}
+
+
 @pytest.mark.parametrize("query", ['tool:"a b"', "tool:a\u200bb", "tool:\u2066x\u2069", 'plan tool:"x\u00ady"'])
 async def test_no_name_of_a_tool_breaks_the_search(store: ConversationStore, session: str, query: str) -> None:
     await tell(store, session, *SAID)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from itertools import islice
@@ -34,7 +35,12 @@ def mentions_of(file: str, postings: Postings, texts: Texts) -> set[int]:
     known = {name for path in paths if is_name(path) for name in _names_of_file(path, postings)}
     places = postings.with_any_name(sorted(known))
     if not places or file.endswith(_PLAIN_FILES):
-        places = places.union(*(_with_text(path, postings, texts, MAX_MENTIONING) for path in paths))
+        return places.union(*(_with_text(path, postings, texts, MAX_MENTIONING) for path in paths))
+    # A path that is longer than any name of the index is known by its pieces alone.
+    last = core_of(re.split(r"[\\/]", file)[-1])
+    if last != file and is_code_like(last):
+        others = sorted(postings.with_any_name([last]) - places, reverse=True)[:MAX_MENTIONING]
+        places |= {place for place, text in texts(others).items() if any(_has(text, core_of(path)) for path in paths)}
     return places
 
 
