@@ -67,7 +67,8 @@ ENGLISH = Referring(
         | \bremember\ (?:when|how\ (?:we|you|i)|what\ (?:we|you|i)|why\ we|that\ (?:time|thing|bug|error
             |discussion|idea
             |issue|conversation)|our)\b
-        | \b(?:do|can|don't)\ you\ (?:still\ )?remember\b
+        | \b(?:do|can|don't)\ you\ (?:still\ )?(?:remember|recall)\b
+        | \bwe\ (?:talked|spoke)\ about\b | \bwhere\ were\ we\b(?!\ \w)
         | \bremember\b[^.?!]{{0,60}}\b(?:we|you|i)\ (?:had|saw|made|set|{_SAID})\b
         | \bremind\ me\b(?!\ (?:to|later|in|at|on|every)\b)
         | (?:^|[.,;]\s|\b(?:let's|let\ us|can\ we|could\ we|shall\ we|please|we\ should|want\ to|like\ to|now)\ )

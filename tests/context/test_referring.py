@@ -55,6 +55,7 @@ def test_case_does_not_matter() -> None:
         "Delete log files from earlier runs before each test.",
         "Drop rows from before the migration.",
         "Can we go back to the previous page with the Escape key?",
+        "Implement precision and recall, and tell me where the tests were weak.",
         "As mentioned in the README, the port is 8080. Make it 9090.",
         "Turn 90 degrees to the left, then stop.",
         "Wie geplant im Ticket FOO-1, bau das ein.",
@@ -79,6 +80,9 @@ def test_what_only_sounds_like_pointing_back_does_not(message: str) -> None:
     "message",
     [
         "Use what I tried first.",
+        "Do you still recall which port it was?",
+        "Do the cache layout that way; we talked about it.",
+        "Where were we?",
         "How did I fix it when you called it a race?",
         "Undo the change from earlier.",
         "Take the numbers from before and plot them.",
