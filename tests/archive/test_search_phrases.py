@@ -37,3 +37,16 @@ async def test_a_phrase_further_back_than_many_turns_with_its_words(
     if indexed:
         await index_all(store)
     assert await found(store, session, '"down was the server"') == wanted
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+@pytest.mark.parametrize("query", ["C#", "what about C#", "%LIMIT%"])
+async def test_signs_around_a_word_are_found_behind_many_turns_with_the_word(
+    store: ConversationStore, session: str, query: str, indexed: bool
+) -> None:
+    wanted = await tell(store, session, "The %LIMIT% in C# is ten.")
+    for number in range(MANY):
+        await store.append_turn(session, "user", f"No limit in C is {number}.")
+    if indexed:
+        await index_all(store)
+    assert (await found(store, session, query))[:1] == wanted

@@ -321,9 +321,10 @@ def _passage_match(
         if not strengths and len(keys) > 2 and (named or not places):
             # Cut out of a longer text: its ends may be half words.
             strengths = verbatim(postings.with_all(keys[1:-1], pieces, limit, only_newest=only_newest))
-        if not strengths and quoted:
-            anywhere = postings.with_all(keys, pieces, MAX_LIKELY, only_newest=True, passing=False)
-            strengths = verbatim(anywhere, MAX_LIKELY)
+        # Of one word (`C#`) it is the signs that tell: those that have the letter say nothing.
+        if not strengths and (quoted or len(keys) + len(pieces) == 1):
+            further = postings.with_all(keys, pieces, MAX_LIKELY, only_newest=True, passing=not quoted)
+            strengths = verbatim(further, MAX_LIKELY)
     else:
         strengths = _signs_among(passage, postings, passing=True)
         if not strengths and quoted and postings.has_filters:
