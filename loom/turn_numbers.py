@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+Ranges = tuple[tuple[int, int], ...]
+"""Turn numbers: inclusive ranges, ascending."""
+
 _SHOWN = 20
 
 

@@ -26,7 +26,9 @@ from loom.archive.records import (
     Turn,
 )
 from loom.archive.resolve import find_half_purged, resolve
+from loom.archive.rewound import rewound_after
 from loom.archive.workspaces import Workspace, identify
+from loom.turn_numbers import Ranges
 
 if TYPE_CHECKING:
     # All of search: not needed to paint.
@@ -142,9 +144,15 @@ class ArchiveReader:
         """The newest `limit` turns before `turn_number` (of all if None), ascending."""
         return await self._access.read(lambda c: reading.turns_before(c, session_id, turn_number, limit))
 
-    async def get_window_marks(self, session_id: str, limit: int = 100) -> list[Turn]:
-        """The newest turns that moved the window's beginning: receipts, summaries, clearings; newest first."""
-        return await self._access.read(lambda c: reading.window_marks(c, session_id, limit))
+    async def get_window_marks(self, session_id: str, limit: int = 100, *, before: int | None = None) -> list[Turn]:
+        """The newest turns before turn `before` (of all if None) that moved the window's beginning: receipts,
+        summaries, clearings, rewindings; newest first."""
+        return await self._access.read(lambda c: reading.window_marks(c, session_id, limit, before))
+
+    async def get_rewound(self, session_id: str) -> Ranges:
+        """The turns of a session that the person rewound past."""
+        marks = await self.get_window_marks(session_id, 1)
+        return (rewound_after(marks[0]) or ()) if marks else ()
 
     async def get_exchange_sizes(
         self, session_id: str, before: int | None = None, limit: int = 100

@@ -95,13 +95,14 @@ def tool_turns(connection: sqlite3.Connection, session_id: str, tool_name: str, 
     return _turns(connection, query, session_id, tool_name, limit)
 
 
-def window_marks(connection: sqlite3.Connection, session_id: str, limit: int) -> list[Turn]:
-    """The newest `limit` turns that moved the window's beginning (receipts, summaries, clearings), newest first."""
+def window_marks(connection: sqlite3.Connection, session_id: str, limit: int, before: int | None) -> list[Turn]:
+    """The newest `limit` turns before turn `before` (of all if None) that moved the window's beginning (receipts,
+    summaries, clearings, rewindings), newest first."""
     query = (
-        f"{_TURNS} AND role = 'system' AND CASE WHEN json_valid(message_meta)"
+        f"{_TURNS} AND turn_number < ? AND role = 'system' AND CASE WHEN json_valid(message_meta)"
         " THEN json_type(message_meta, '$.left_to') = 'integer' END ORDER BY turn_number DESC LIMIT ?"
     )
-    return _turns(connection, query, session_id, limit)
+    return _turns(connection, query, session_id, _BEYOND if before is None else before, limit)
 
 
 def exchange_sizes(

@@ -10,6 +10,7 @@ from itertools import groupby
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
 
 from loom.archive.records import Turn
+from loom.archive.rewound import is_rewound
 from loom.context.edges import Beginning, Edges
 from loom.context.framing import framed_summary
 from loom.context.held import HeldExchange, Origin, View, request_of
@@ -95,9 +96,14 @@ class Contents:
             yield from held.origins(self.edges)
 
     def let_go(self) -> None:
-        """Drop the exchanges that have left; the newest stays, more of it may come."""
+        """Drop the exchanges that have left or were rewound past; the newest stays, more of it may come."""
         edges = self.edges
-        kept = [held for held in self.held[:-1] if held.last_turn > edges.left_to or held.number in edges.back]
+        kept = [
+            held
+            for held in self.held[:-1]
+            if (held.last_turn > edges.left_to or held.number in edges.back)
+            and not is_rewound(held.first_turn, edges.rewound)
+        ]
         self.held = kept + self.held[-1:]
 
     def set_rules(self, rules: TrimRules) -> None:
@@ -140,6 +146,7 @@ class Contents:
 
     def _head(self, edges: Edges) -> str:
         back = [(held.first_turn, held.last_turn) for held in self.held if held.number in edges.back]
+        back += edges.rewound
         texts = (words_for_the_model(edges.left_to, back), framed_summary(self.summary) if self.summary else "")
         return "\n".join(text for text in texts if text)
 

@@ -13,15 +13,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import Any, Literal
 
 from loom.archive.records import Turn, TurnKind
-
-Ranges = tuple[tuple[int, int], ...]
-"""Turn numbers: inclusive ranges, ascending."""
+from loom.archive.rewound import ranges_in, rewound_after
+from loom.turn_numbers import Ranges
 
 _PUTS_BACK = ("undone", "brought_back")
 _MARKS = (TurnKind.RECEIPT, TurnKind.SUMMARY, TurnKind.NOTE)
+
+Move = Literal["compaction", "clearing", "rewinding"]
+"""What a person can take back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +47,18 @@ class Edges:
     """The person's message in turn `prompt_turn` is shown in at most `prompt_tokens` tokens."""
     back: tuple[int, ...] = ()
     """Exchanges (by number, ascending) that had left and were brought back: they are shown whole."""
+    rewound: Ranges = ()
+    """Turns that the person rewound past: the exchanges that begin in one of these ranges are not shown."""
 
     @classmethod
     def of(cls, kept: Mapping[str, Any]) -> Edges:
         """The edges as a mark or a recipe keeps them. What this version does not know is left out; what is missing or
         damaged is 0."""
-        names = {field.name for field in fields(cls)} - {"back"}
+        names = {field.name for field in fields(cls)} - {"back", "rewound"}
         numbers = {name: kept[name] for name in names if _is_number(kept.get(name))}
         given = kept.get("back")
         back = {each for each in given if _is_number(each)} if isinstance(given, list) else ()
-        return cls(**numbers, back=tuple(sorted(back)))
+        return cls(**numbers, back=tuple(sorted(back)), rewound=ranges_in(kept.get("rewound")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,8 @@ class Beginning:
             found = replace(found, summary=turn.turn_number)
         if any(name in meta for name in _PUTS_BACK):
             found = replace(found, restored=turn.turn_number)
+        if "rewound_from" in meta:
+            found = replace(found, edges=replace(found.edges, rewound=rewound_after(turn) or ()))
         return replace(found, move=turn.turn_number) if "before" in meta else found
 
     def meta(self, **more: Any) -> str:
@@ -98,7 +104,13 @@ def compaction_meta(before: Beginning, to_turn: int, replaced_tokens: int = 0) -
 
 def cleared_meta(before: Beginning, to_turn: int) -> str:
     """`message_meta` of a NOTE turn: the window was emptied of the turns up to `to_turn`. A move."""
-    return Beginning(Edges(left_to=to_turn)).meta(before=_flat(before))
+    return Beginning(Edges(left_to=to_turn, rewound=before.edges.rewound)).meta(before=_flat(before))
+
+
+def rewound_meta(before: Beginning, then: Beginning, first: int) -> str:
+    """`message_meta` of a NOTE turn: the person went back to before turn `first`, with which an exchange begins, when
+    the window began as `then` says. All since is rewound past. A move."""
+    return then.meta(before=_flat(before), rewound_from=first)
 
 
 def brought_back_meta(before: Beginning, exchanges: Iterable[int]) -> str:
@@ -113,6 +125,15 @@ def restored_meta(move: Turn) -> str:
     if before is None:
         raise ValueError(f"T{move.turn_number} moved nothing")
     return before.meta(undone=move.turn_number)
+
+
+def move_of(turn: Turn) -> Move | None:
+    """Which move this turn is; None if it is none."""
+    if before_move(turn) is None:
+        return None
+    if turn.kind is TurnKind.SUMMARY:
+        return "compaction"
+    return "rewinding" if "rewound_from" in _mapping(turn.message_meta or "") else "clearing"
 
 
 def before_move(turn: Turn) -> Beginning | None:

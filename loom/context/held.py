@@ -22,6 +22,7 @@ from pydantic_ai.messages import (
 )
 
 from loom.archive.records import Turn, TurnKind
+from loom.archive.rewound import is_rewound
 from loom.context.decode import WindowMessage, window_messages
 from loom.context.edges import Edges
 from loom.context.encode import prompt_text, result_text
@@ -219,6 +220,8 @@ class HeldExchange:
 
     def _own(self, edges: Edges) -> Edges:
         """The edges as far as they concern this exchange: one look, one value."""
+        if is_rewound(self.first_turn, edges.rewound):
+            return Edges(left_to=self.last_turn)
         if self.number in edges.back:
             return Edges()
         low, high = self.first_turn - 1, self.last_turn

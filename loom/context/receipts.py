@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from loom.archive.records import NewTurn, Turn, TurnKind
-from loom.context.edges import Beginning, Ranges, cited, ranges_of
+from loom.archive.rewound import others
+from loom.context.edges import Beginning, cited, ranges_of
 from loom.context.measure import Count
 from loom.text import plural
+from loom.turn_numbers import Ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +99,11 @@ def receipt_of(turns: Sequence[Turn], ranges: Ranges, beginning: Beginning) -> R
     )
 
 
-def words_for_the_model(left_to: int, back: Iterable[tuple[int, int]] = ()) -> str:
-    """What the model reads in place of the turns that left; empty if none did. `back` are the turns among them that
-    were brought back, ascending. It follows from the numbers alone, so it is the same after a resume."""
-    gone: list[tuple[int, int]] = []
-    start = 1
-    for first, last in back:
-        if start < first:
-            gone.append((start, first - 1))
-        start = last + 1
-    if start <= left_to:
-        gone.append((start, left_to))
+def words_for_the_model(left_to: int, apart: Iterable[tuple[int, int]] = ()) -> str:
+    """What the model reads in place of the turns that left; empty if none did. `apart` are turns of which that is not
+    to be said: they were brought back, or rewound past. It follows from the numbers alone, so it is the same after a
+    resume."""
+    gone = others(1, left_to, apart)
     if not gone:
         return ""
     return (

@@ -8,11 +8,13 @@ from dataclasses import replace
 from typing import Protocol
 
 from loom.archive.records import ExchangeSize, Turn
+from loom.archive.rewound import is_rewound, others
 from loom.context.contents import Contents
-from loom.context.edges import Beginning
+from loom.context.edges import Beginning, ranges_of
 from loom.context.meter import Meter
 from loom.context.receipts import Receipt
 from loom.context.recipes import Recipe
+from loom.turn_numbers import Ranges
 
 PAGE = 40
 """Exchanges read at first."""
@@ -54,18 +56,21 @@ class Resuming:
         before: int | None = None
         limit = PAGE
         while page := await self._rows.sizes(before, limit):
-            taken = self._that_fit(page)
-            turns = [*await self._rows.exchanges(taken[-1].exchange, taken[0].exchange), *turns]
+            taken = self._that_fit(page, beginning.edges.rewound)
+            turns = [*await self._read(taken, beginning.edges.rewound), *turns]
             before = taken[-1].exchange
+            # Twice as many each time: what was read is laid out anew at each step.
+            limit *= 2
+            if not turns:
+                continue
             await self._hold(turns, beginning, summary)
             if self._contents.edges.left_to >= turns[0].turn_number - 1 or self._used() >= self._room():
                 break
-            # Twice as many each time: what was read is laid out anew at each step.
-            limit *= 2
         if not turns:
             return None
         await self._fill_back(turns, beginning, summary)
-        self._begin_at_most_full(turns[0].turn_number - 1)
+        older = others(1, turns[0].turn_number - 1, beginning.edges.rewound)
+        self._begin_at_most_full(older[-1][1] if older else 0)
         return await self._left_since(beginning.edges.left_to)
 
     async def _beginning(self) -> Beginning:
@@ -77,10 +82,16 @@ class Resuming:
             return replace(beginning, edges=recipe.edges, summary=recipe.summary)
         return beginning
 
-    def _that_fit(self, page: Sequence[ExchangeSize]) -> Sequence[ExchangeSize]:
+    async def _read(self, sizes: Sequence[ExchangeSize], rewound: Ranges) -> list[Turn]:
+        """The rows of these exchanges, newest first, without those that were rewound past; ascending."""
+        numbers = [size.exchange for size in sizes if not is_rewound(size.first_turn, rewound)]
+        return [turn for first, last in ranges_of(numbers) for turn in await self._rows.exchanges(first, last)]
+
+    def _that_fit(self, page: Sequence[ExchangeSize], rewound: Ranges) -> Sequence[ExchangeSize]:
         room = self._room() - self._used()
         for at, size in enumerate(page, 1):
-            room -= size.tokens
+            if not is_rewound(size.first_turn, rewound):
+                room -= size.tokens
             if room <= 0:
                 return page[:at]
         return page
@@ -120,12 +131,13 @@ class Resuming:
 
     async def _left_since(self, left_to: int) -> Receipt | None:
         """The receipt for what left while filling; not all of it was read, so it counts exchanges only."""
-        now = self._contents.edges.left_to
-        gone = await self._rows.turn(left_to + 1) if now > left_to else None
-        exchanges = self._contents.held[0].number - max(1, gone.exchange) if gone is not None else 0
-        if exchanges <= 0:
-            return None
-        return Receipt(((left_to + 1, now),), exchanges, 0, 0, self._contents.beginning)
+        gone = others(left_to + 1, self._contents.edges.left_to, self._contents.edges.rewound)
+        exchanges: set[int] = set()
+        for ends in gone:
+            first, last = [await self._rows.turn(number) for number in ends]
+            if first is not None and last is not None:
+                exchanges |= set(range(max(1, first.exchange), last.exchange + 1))
+        return Receipt(gone, len(exchanges), 0, 0, self._contents.beginning) if exchanges else None
 
     def _room(self) -> int:
         """How full a resumed window may become: as full as it can have been."""

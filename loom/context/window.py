@@ -8,6 +8,7 @@ from dataclasses import replace
 from pydantic_ai.messages import ModelMessage, ModelRequest
 
 from loom.archive.records import ExchangeSize, Turn
+from loom.archive.rewound import is_rewound
 from loom.config import Settings
 from loom.context.assembly import Assembly
 from loom.context.budget import Budget
@@ -129,6 +130,10 @@ class Window:
     def holds(self, turn_number: int) -> bool:
         """Whether the model sees this turn."""
         return any(first <= turn_number <= last for first, last in self.turns)
+
+    def may_recall(self, turn_number: int) -> bool:
+        """Whether the model does not see this turn, and the person did not rewind past it."""
+        return not self.holds(turn_number) and not is_rewound(turn_number, self._contents.edges.rewound)
 
     def add(self, turns: Sequence[Turn]) -> None:
         """Take in rows that were just stored, in order. Receipts, summaries and notes move the window's edges."""

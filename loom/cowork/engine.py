@@ -179,7 +179,7 @@ class Engine:
                 search,
                 asked=prompt.turn_number,
                 left_to=self.window.left_to,
-                holds=self.window.holds,
+                holds=lambda turn: not self.window.may_recall(turn),
             )
         except LoomError as error:
             self._log_fault(error)

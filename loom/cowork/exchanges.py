@@ -6,9 +6,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from loom.archive import LeaseLost, Turn
+from loom.archive.rewound import is_rewound
 from loom.cowork.answering import Answering
 from loom.cowork.elsewhere import Claim
 from loom.cowork.events import (
@@ -35,6 +36,9 @@ from loom.tools.mentions import Mentions
 if TYPE_CHECKING:
     # 0.9 s and more: imported in the thread that builds the agent.
     from loom.cowork.engine import Engine
+
+
+Moved = TypeVar("Moved")
 
 
 class Exchanges:
@@ -65,8 +69,8 @@ class Exchanges:
         self._log_fault = log_fault
         self._listener = listener
         self._outbox = Outbox(listener)
-        self._running: asyncio.Task[None] | None = None
-        self._moving: asyncio.Task[None] | None = None
+        self._running: asyncio.Task[Any] | None = None
+        self._moving: asyncio.Task[Any] | None = None
         self._command: PersonCommand | None = None  # what runs is a command of the person's
         self._closing = False
         self._held = False  # a message waits until somebody tries again
@@ -100,7 +104,7 @@ class Exchanges:
         waits, engine = self._unanswered, self._answering.engine
         if waits is None or self.busy or (engine is not None and engine.window.left_to >= waits.turn.turn_number):
             return None
-        return waits.turn
+        return None if is_rewound(waits.turn.turn_number, self._record.state.rewound) else waits.turn
 
     def submit(self, typed: Typed) -> None:
         """Start an exchange with this, or let it wait while one runs or the agent is being built."""
@@ -342,14 +346,16 @@ class Exchanges:
         await self.find_unanswered()
         self.start_next()
 
-    async def change_window(self, move: Coroutine[Any, Any, None]) -> None:
-        """Do this while no exchange runs; messages wait meanwhile, `interrupt` stops it. Raises what it raises."""
-        moving = self._running = self._moving = asyncio.ensure_future(move)
+    async def change_window(self, move: Coroutine[Any, Any, Moved]) -> Moved:
+        """What this gives, done while no exchange runs; messages wait meanwhile, `interrupt` stops it. Raises what it
+        raises."""
+        moving = asyncio.ensure_future(move)
+        self._running = self._moving = moving
         await asyncio.wait([moving])
         self.start_next()
         if moving.cancelled():
             raise Stopped("That was stopped.", "The window stays as it was.")
-        moving.result()
+        return moving.result()
 
     async def close(self) -> None:
         """Begin no more of them, interrupt what runs and wait until what there is of it is stored; try once more to

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from loom.archive import SessionDetail, Turn, UnknownSession
@@ -14,8 +15,11 @@ from loom.cowork.prompt import static_instructions
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from loom.locations import expanded
-from loom.state import SessionLine, SessionState, advance, to_yaml
+from loom.state import SessionLine, SessionState, advance, not_rewound, rewinds, to_yaml
 from loom.text import storable
+
+STATE_PAGE = 500
+"""Turns read at once where the state is made again."""
 
 
 class NothingSaid(LoomError):
@@ -36,6 +40,8 @@ class SessionRecord:
         self.begun_in = ""
         """Another folder than the workspace, in which the session was begun; empty when it is the same."""
         self.state = SessionState()
+        self._ahead: list[Turn] | None = None  # stored since the state has to be made again; None: it need not be
+        self._making = asyncio.Lock()
         self.instructions = static_instructions(workspace)
         """Those that the session began with, as long as it lives."""
 
@@ -63,14 +69,15 @@ class SessionRecord:
         self.state = SessionState.from_json(_parsed(detail.session_state))
         if self.state.last_turn < detail.turn_count:
             # The state is saved between exchanges: a crash leaves it a few turns behind.
-            newer = await self._store.get_range(session_id, self.state.last_turn + 1, detail.turn_count)
-            self.state = advance(self.state, newer)
+            self.advance(await self._store.get_range(session_id, self.state.last_turn + 1, detail.turn_count))
+            await self._catch_up(session_id)
         return detail
 
     async def refresh(self) -> None:
-        """Read titles and totals again."""
+        """Read titles and totals again, and the turns that a rewinding left to the state."""
         if self.id is not None:
             await self._read(self.id)
+            await self._catch_up(self.id)
 
     async def _read(self, session_id: str) -> SessionDetail:
         detail = await self._store.get_session(session_id)
@@ -80,8 +87,28 @@ class SessionRecord:
         return detail
 
     def advance(self, turns: Sequence[Turn]) -> None:
-        """Take in turns that were stored; `save_state` keeps the outcome."""
-        self.state = advance(self.state, turns)
+        """Take in turns that were stored; `save_state` keeps the outcome. Behind a rewinding, or one that was taken
+        back, the state is of old until `refresh`."""
+        if self._ahead is None and rewinds(self.state, turns):
+            self._ahead = []
+        if self._ahead is None:
+            self.state = advance(self.state, turns)
+        else:
+            self._ahead += turns
+
+    async def _catch_up(self, session_id: str) -> None:
+        """Make the state of the session's turns again if it has to be."""
+        async with self._making:
+            while self._ahead is not None:
+                self._ahead = []
+                rewound = await self._store.get_rewound(session_id)
+                state = SessionState(rewound=rewound)
+                while page := await self._store.get_turns(session_id, state.last_turn, STATE_PAGE):
+                    state = await asyncio.to_thread(advance, state, not_rewound(page, rewound))
+                    state = replace(state, last_turn=page[-1].turn_number)
+                since, self._ahead = self._ahead, None
+                self.state = state
+                self.advance(since)
 
     async def save_state(self) -> None:
         """Keep the state beside the session. Raises an ArchiveError; the state can be rebuilt from the turns."""

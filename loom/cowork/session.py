@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from loom.archive import Turn
 from loom.archive.records import Session
-from loom.context.edges import Ranges
 from loom.cowork.contents import WindowContents
 from loom.cowork.events import ApprovalAsked, Decision, Notice
 from loom.cowork.parts import SessionParts
@@ -20,6 +19,7 @@ from loom.models.choice import ModelChoice
 from loom.state import SessionState
 from loom.state.model import Pin
 from loom.tools.offloop import in_thread
+from loom.turn_numbers import Ranges
 
 if TYPE_CHECKING:
     # 0.9 s and more: imported in the thread that builds the agent.
@@ -244,6 +244,18 @@ class CoworkSession(SessionParts):
     async def unclear(self) -> None:
         """Restore the window as it was before it was last cleared. Raises LoomError when it was not."""
         await self._exchanges.change_window(self._moves.unclear(self._idle_engine()))
+
+    async def rewind(self, turn_number: int | None = None) -> str:
+        """Let the model see the session as it was before the exchange of this turn (the newest that it still sees, if
+        None); every turn stays in the archive. What the person typed to begin that exchange, spelled as
+        `loom.cowork.typed` has it; empty when they typed nothing. Raises LoomError."""
+        typed = await self._exchanges.change_window(self._moves.rewind(self._idle_engine(), turn_number))
+        return typed.spelled if typed is not None else ""
+
+    async def unrewind(self) -> None:
+        """Restore the window and the state as they were before the last rewinding. Raises LoomError when there is
+        none."""
+        await self._exchanges.change_window(self._moves.unrewind(self._idle_engine()))
 
     async def bring_back(self, ranges: Ranges) -> None:
         """Put the exchanges of these turns, which left, into the window again until the budget pushes them out. Raises

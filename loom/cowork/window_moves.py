@@ -1,4 +1,5 @@
-"""What a person does to the window: empty it, put a summary in its place, take that back, bring turns back.
+"""What a person does to the window: empty it, put a summary in its place, go back in it, take that back, bring turns
+back.
 
 The archive only grows: each of these is a turn, stored before the window changes, and the same after a resume.
 """
@@ -11,20 +12,26 @@ from typing import TYPE_CHECKING
 
 from loom.archive import ConversationStore, NewTurn, Turn
 from loom.archive.records import TurnKind
+from loom.archive.rewound import is_rewound
 from loom.context.edges import (
     Beginning,
-    Ranges,
+    Edges,
+    Move,
     before_move,
     brought_back_meta,
     cited,
     cleared_meta,
+    move_of,
     ranges_of,
     restored_meta,
 )
-from loom.cowork.events import Listener, Notice
+from loom.cowork.events import Listener, Notice, StateChanged
 from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import Recorder
+from loom.cowork.rewinding import find_cut
+from loom.cowork.typed import Typed
 from loom.errors import LoomError
+from loom.turn_numbers import Ranges
 
 if TYPE_CHECKING:
     # 0.9 s and more: imported in the thread that builds the agent.
@@ -36,11 +43,9 @@ _STAYS = (
 )
 """What `loom.context.restored` does, for a person who sees the mark move."""
 
-_NAMES = {TurnKind.SUMMARY: "the compaction", TurnKind.NOTE: "the clearing"}
-
 
 class NothingToTakeBack(LoomError):
-    """The window was never cleared, or compacted, or all of that was taken back already."""
+    """The window was never cleared, compacted or rewound, or all of that was taken back already."""
 
 
 class NoRoom(LoomError):
@@ -80,11 +85,23 @@ class WindowMoves:
 
     async def uncompact(self, engine: Engine) -> None:
         """Restore the window as it was before the last compaction. Raises NothingToTakeBack."""
-        await self._take_back(engine, TurnKind.SUMMARY, "Nothing was compacted that could be taken back.")
+        await self._take_back(engine, "compaction", "Nothing was compacted that could be taken back.")
 
     async def unclear(self, engine: Engine) -> None:
         """Restore the window as it was before it was last cleared. Raises NothingToTakeBack."""
-        await self._take_back(engine, TurnKind.NOTE, "The window was not cleared.")
+        await self._take_back(engine, "clearing", "The window was not cleared.")
+
+    async def rewind(self, engine: Engine, turn_number: int | None) -> Typed | None:
+        """Let the model see the session as it was before the exchange of this turn (the newest that it still sees, if
+        None); what the person typed to begin it. Raises CannotRewind."""
+        session_id = self._record.require().id
+        cut = await find_cut(self._store, session_id, turn_number, engine.window.beginning)
+        await self._change(engine, _note(cut.words, cut.meta), reload=True)
+        return cut.typed
+
+    async def unrewind(self, engine: Engine) -> None:
+        """Restore the window as it was before the last rewinding. Raises NothingToTakeBack."""
+        await self._take_back(engine, "rewinding", "Nothing was rewound past that could be put back.")
 
     async def bring_back(self, engine: Engine, ranges: Ranges) -> None:
         """Put the exchanges of these turns, which left, into the window again, whole, until the budget pushes them
@@ -94,8 +111,10 @@ class WindowMoves:
             turn
             for number in await self._exchanges(ranges)
             if number not in edges.back
-            for turn in await self._left(number, edges.left_to)
+            for turn in await self._left(number, edges)
         ]
+        if not rows and any(is_rewound(first, edges.rewound) for first, _ in ranges):
+            raise LoomError(f"{cited(ranges)}: that was rewound past.", "/unrewind puts it back.")
         if not rows:
             raise LoomError(f"{cited(ranges)}: all of that is in the window already.")
         spans = cited(ranges_of(row.turn_number for row in rows))
@@ -118,16 +137,17 @@ class WindowMoves:
             numbers |= set(range(min(found), max(found) + 1)) if found else set()
         return sorted(numbers)
 
-    async def _left(self, exchange: int, left_to: int) -> list[Turn]:
-        """The rows of an exchange that is not whole in the window; empty if it is."""
+    async def _left(self, exchange: int, edges: Edges) -> list[Turn]:
+        """The rows of an exchange that is not whole in the window; empty if it is, or if it was rewound past."""
         rows = await self._store.get_exchanges(self._record.require().id, exchange, exchange)
-        return rows if rows and rows[0].turn_number <= left_to else []
+        first = rows[0].turn_number if rows else 0
+        return rows if 0 < first <= edges.left_to and not is_rewound(first, edges.rewound) else []
 
-    async def _take_back(self, engine: Engine, kind: TurnKind, otherwise: str) -> None:
-        undone = await self._moves_through(engine, kind)
+    async def _take_back(self, engine: Engine, wanted: Move, otherwise: str) -> None:
+        undone = await self._moves_through(engine, wanted)
         if not undone:
             raise NothingToTakeBack(otherwise)
-        names = " and ".join(f"{_NAMES[turn.kind]} of T{turn.turn_number}" for turn in undone)
+        names = " and ".join(f"the {move_of(turn)} of T{turn.turn_number}" for turn in undone)
         was = "was" if len(undone) == 1 else "were"
         words = f"{names[0].upper()}{names[1:]} {was} taken back: the window holds again what it held before. {_STAYS}"
         await self._change(engine, _note(words, restored_meta(undone[-1])), reload=True)
@@ -138,7 +158,7 @@ class WindowMoves:
                 Notice("warning", f"What no longer fits stays out of the window: {gone}. It is in the archive.")
             )
 
-    async def _moves_through(self, engine: Engine, kind: TurnKind) -> list[Turn]:
+    async def _moves_through(self, engine: Engine, wanted: Move) -> list[Turn]:
         """The moves that have to be taken back to take back the newest one of this kind, newest first; empty if there
         is none of it."""
         session_id = self._record.require().id
@@ -150,7 +170,7 @@ class WindowMoves:
             if move is None or before is None or before.move >= number:
                 return []
             moves.append(move)
-            if move.kind is kind:
+            if move_of(move) == wanted:
                 return moves
             number = before.move
         return []
@@ -173,7 +193,10 @@ class WindowMoves:
             await engine.load(self._record.require().id)
         else:
             engine.window.add(stored)
+        before = self._record.state.rewound
         await self._record.refresh()
+        if self._record.state.rewound != before:
+            self._listener(StateChanged(self._record.state))
         self._measure()
 
 

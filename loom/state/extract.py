@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from loom.archive.records import Turn, TurnKind, TurnStatus
+from loom.archive.rewound import is_rewound, rewound_after
 from loom.state.calls import COMMAND_TOOLS, FILE_TOOLS, pending_calls, result_of
 from loom.state.commands import ran
 from loom.state.commits import committed
@@ -18,22 +19,37 @@ from loom.state.entries import put
 from loom.state.files import touched
 from loom.state.model import MAX_PENDING_CALLS, PendingCall, SessionState
 from loom.state.pins import pinned
+from loom.turn_numbers import Ranges
 
 
 def advance(state: SessionState, turns: Sequence[Turn]) -> SessionState:
-    """The state after these turns (ascending). Turns that it has seen already are ignored."""
+    """The state after these turns (ascending). Turns that it has seen already are ignored.
+
+    It cannot go back: where `rewinds` says so it has to be made of the session's turns again.
+    """
     for turn in turns:
         if turn.turn_number > state.last_turn:
             state = replace(_after(state, turn), last_turn=turn.turn_number)
     return state
 
 
+def rewinds(state: SessionState, turns: Sequence[Turn]) -> bool:
+    """Whether one of these turns, ascending, leaves others rewound past than the state knows."""
+    marks = (rewound_after(turn) for turn in turns if turn.turn_number > state.last_turn)
+    return any(rewound is not None and rewound != state.rewound for rewound in marks)
+
+
+def not_rewound(turns: Iterable[Turn], rewound: Ranges) -> list[Turn]:
+    """The turns that a state is made of where these are rewound past. What is pinned there stays pinned."""
+    return [turn for turn in turns if turn.kind == TurnKind.NOTE or not is_rewound(turn.turn_number, rewound)]
+
+
 def rebuild(turns: Iterable[Turn]) -> SessionState:
     """The state from nothing but the turns of a session, ascending."""
-    state = SessionState()
-    for turn in turns:
-        state = advance(state, (turn,))
-    return state
+    every = list(turns)
+    marks = (rewound_after(turn) for turn in reversed(every))
+    rewound = next((ranges for ranges in marks if ranges is not None), ())
+    return advance(SessionState(rewound=rewound), not_rewound(every, rewound))
 
 
 def _after(state: SessionState, turn: Turn) -> SessionState:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
+from loom.archive.rewound import ranges_in
+from loom.turn_numbers import Ranges
+
 MAX_FILES = 20
 MAX_DECISIONS = 10
 MAX_ERRORS = 5
@@ -105,6 +108,8 @@ class SessionState:
     current_focus: str = ""
     last_turn: int = 0
     """The newest turn that this state has seen."""
+    rewound: Ranges = ()
+    """Turns that the person rewound past: nothing of them stands in it, but for what they pinned."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -134,6 +139,7 @@ class SessionState:
             state,
             current_focus=focus if isinstance(focus, str) else "",
             last_turn=last if isinstance(last, int) else 0,
+            rewound=ranges_in(data.get("rewound")),
         )
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from loom.archive.records import Session, Turn
-from loom.context.edges import Ranges
 from loom.context.usage import WindowUsage
 from loom.cowork.events import ApprovalAsked, Decision
 from loom.errors import LoomError
 from loom.models.choice import ModelChoice
 from loom.state import SessionState
 from loom.state.model import Pin
+from loom.turn_numbers import Ranges
 
 if TYPE_CHECKING:
     # The conversation's side is not needed to paint.

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import Screen
 
 from loom.archive.records import Turn
-from loom.context.edges import Ranges, cited
+from loom.context.edges import cited
 from loom.errors import LoomError
 from loom.text import show_line
 from loom.tui.screens.ending_work import EndsItsWork
@@ -22,6 +22,7 @@ from loom.tui.widgets.key_bar import KeyBar
 from loom.tui.widgets.line import split_line, turn_label
 from loom.tui.widgets.row_list import RowList
 from loom.tui.widgets.title_line import TitleLine
+from loom.turn_numbers import Ranges
 
 MOST_TURNS = 300
 """Turns that are listed; /recall and Ctrl+F find the others."""

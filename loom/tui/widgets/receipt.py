@@ -12,9 +12,9 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
-from loom.context.edges import Ranges
 from loom.tui.keys import bindings
 from loom.tui.widgets.line import ReceiptLine
+from loom.turn_numbers import Ranges
 
 
 class LeftWanted(Message):
