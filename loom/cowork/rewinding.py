@@ -53,9 +53,11 @@ async def find_cut(store: ConversationStore, session_id: str, turn_number: int |
     last = await store.get_turn_count(session_id)
     after = joined(then.edges.rewound, first, last)
     cut = tuple(part for low, high in after for part in others(low, high, rewound))
+    # What was rewound past behind the point is cited with it: one range instead of what lies around it.
+    gone = joined(tuple(part for part in cut if part[1] < first), first, last)
     begun = await store.get_turn(session_id, first)
     return Cut(
-        words=_words(first, cut, await _files(store, session_id, cut)),
+        words=_words(first, gone, await _files(store, session_id, cut)),
         meta=rewound_meta(now, then, first),
         typed=typed_in(begun) if begun is not None else None,
     )
@@ -93,10 +95,10 @@ async def _files(store: ConversationStore, session_id: str, cut: Ranges) -> list
     return list(dict.fromkeys(file.path for file in state.files_touched))
 
 
-def _words(first: int, cut: Ranges, files: list[str]) -> str:
-    are, them = ("is", "it") if len(cut) == 1 and cut[0][0] == cut[0][1] else ("are", "them")
-    gone = f"{cited(cut)} {are} out of the window, kept in the archive; /unrewind puts {them} back"
-    words = f"Rewound to before T{first}: {gone}."
+def _words(first: int, gone: Ranges, files: list[str]) -> str:
+    are, them = ("is", "it") if len(gone) == 1 and gone[0][0] == gone[0][1] else ("are", "them")
+    left = f"{cited(gone)} {are} out of the window, kept in the archive; /unrewind puts {them} back"
+    words = f"Rewound to before T{first}: {left}."
     if not files:
         return words
     named = ", ".join(show_line(path, 60) for path in files[:NAMED_FILES])

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from loom.archive.records import Turn
+from loom.archive.rewound import is_rewound, rewound_after
 from loom.archive.unsent import Unsent, place_of
 from loom.cowork.typed import packed, typed_in, unpacked
 
@@ -77,7 +78,7 @@ class Drafts:
         # Not before: what is kept is to have what was restored in it.
         self._keeper = keeper
         # loom was killed between storing the message and forgetting that it was being written.
-        said = [typed.spelled for typed in map(typed_in, turns) if typed is not None]
+        said = [typed.spelled for typed in map(typed_in, _not_rewound(turns)) if typed is not None]
         return [piece for text in texts if said[-1:] != [text.rstrip()] for piece in unpacked(text)]
 
     async def keep(self, session_id: str | None, *texts: str) -> None:
@@ -118,3 +119,10 @@ class Drafts:
         self._ended = True
         if self._due is not None:
             self._due.cancel()
+
+
+def _not_rewound(turns: Sequence[Turn]) -> list[Turn]:
+    """The turns, ascending, that were not rewound past: a message that was given back is being written again."""
+    marks = (rewound_after(turn) for turn in reversed(turns))
+    rewound = next((ranges for ranges in marks if ranges is not None), ())
+    return [turn for turn in turns if not is_rewound(turn.turn_number, rewound)]

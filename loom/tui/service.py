@@ -156,6 +156,12 @@ class ChatService(Protocol):
     async def unclear(self) -> None:
         """Take the last clearing back."""
 
+    async def rewind(self, turn_number: int | None) -> str:
+        """Go back to before the exchange of this turn (the newest, if None); what was typed to begin it, spelled."""
+
+    async def unrewind(self) -> None:
+        """Take the last rewinding back."""
+
     async def bring_back(self, ranges: Ranges) -> None:
         """Put the exchanges of these turns, which left the window, into it again."""
 

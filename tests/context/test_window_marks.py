@@ -9,7 +9,7 @@ import pytest
 
 from loom.archive.records import NewTurn, TurnKind
 from loom.config import Settings
-from loom.context.edges import cleared_meta, compaction_meta, restored_meta
+from loom.context.edges import Beginning, cleared_meta, compaction_meta, restored_meta, rewound_meta
 from loom.context.window import Window
 from tests.context.windows import SETTINGS, a_window, text_of
 from tests.support.window_rows import Rows, words
@@ -39,6 +39,27 @@ class TestMarks:
         resumed = a_window()
         await resumed.load(rows)
         assert resumed.turns == window.turns == ((1, 16),)
+
+    async def test_what_is_rewound_past_is_not_shown(self) -> None:
+        rows, window = self.started()
+        before = window.request_messages()
+        window.add(rows.append(self.note(rewound_meta(window.beginning, Beginning(), 9))))
+        assert window.turns == ((1, 8),) and not window.may_recall(9) and not window.may_recall(17)
+        window.add(rows.ask("otherwise"))
+        text = text_of(window.request_messages())
+        assert "wish 1" in text and "wish 2" not in text and "left the window" not in text
+        [note] = rows.append(self.note(restored_meta(rows.turns[16])))
+        resumed = a_window()
+        await resumed.load(rows)
+        assert resumed.request_messages()[: len(before)] == before and note.turn_number == 19
+
+    async def test_what_is_rewound_past_is_not_told_of_as_having_left(self) -> None:
+        rows, window = self.started()
+        window.add(rows.append(self.note(rewound_meta(window.beginning, Beginning(), 9))))
+        window.add(rows.exchange_with_output("wish 5", "out"))
+        window.add(rows.append(self.note(cleared_meta(window.beginning, 21))))
+        window.add(rows.ask("fresh"))
+        assert "[T1–T8, T18–T21 left the window." in text_of(window.request_messages())
 
     async def test_a_summary_stands_for_what_it_sums_up(self) -> None:
         rows, window = self.started()

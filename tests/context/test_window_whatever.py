@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart, ToolReturnPart
 
 from loom.archive.records import NewTurn, Turn, TurnKind
-from loom.context.edges import Beginning, before_move, brought_back_meta, cleared_meta, compaction_meta, restored_meta
+from loom.archive.rewound import is_rewound, rewound_after
+from loom.context.edges import (
+    Beginning,
+    before_move,
+    brought_back_meta,
+    cleared_meta,
+    compaction_meta,
+    restored_meta,
+    rewound_meta,
+)
 from loom.context.pins import Pinned
 from loom.context.window import Assembly, Window
 from tests.context.windows import a_window, counted, dumped, text_of
@@ -35,6 +44,7 @@ steps = st.one_of(
     st.tuples(st.just("results"), st.lists(sizes, min_size=8, max_size=14)),
     st.tuples(st.just("interrupted"), st.lists(parts, max_size=4)),
     st.tuples(st.sampled_from(["orphan", "note", "empty", "clear", "compact", "undo", "back", "pin", "leave"]), sizes),
+    st.tuples(st.sampled_from(["rewind", "undo"]), sizes),
 )
 happenings = st.lists(steps, min_size=4, max_size=30)
 
@@ -96,9 +106,27 @@ class Session:
                 now = self.window.beginning
                 assert restored and (now.summary, now.move) == (restored.summary, restored.move)
                 assert now.edges.left_to >= restored.edges.left_to, "as much as there is room for"
+            case "rewind":
+                self._rewind(size)
             case "back" if self.rows.exchange > 1:
                 back = 1 + size % (self.rows.exchange - 1)
                 self._mark(TurnKind.NOTE, brought_back_meta(before, [back]), reload=True)
+
+    def _rewind(self, size: int) -> None:
+        before = self.window.beginning
+        firsts = [each.turn_number for each in self.rows.turns if each.role == "user"]
+        seen = [first for first in firsts if not is_rewound(first, before.edges.rewound)]
+        if not seen:
+            return
+        first, then = seen[size % len(seen)], Beginning()
+        for turn in self.rows.turns[: first - 1]:
+            then = then.moved_by(turn)
+        self.wish = ""
+        self._mark(TurnKind.NOTE, rewound_meta(before, then, first), reload=True)
+        now = self.window.beginning
+        assert (now.summary, now.move) == (then.summary, len(self.rows.turns))
+        assert now.edges.left_to >= then.edges.left_to, "as much as there is room for"
+        assert all(each.last_turn < first for each in self.window.exchanges)
 
     def _mark(self, kind: TurnKind, meta: str | None, content: str = "n", *, reload: bool = False) -> None:
         stored = self.rows.append([NewTurn(role="system", kind=kind, content=content, message_meta=meta)])
@@ -133,6 +161,8 @@ class Session:
 
     def _request(self, leave_to: int = 0) -> None:
         assembly = self.window.assemble(leave_to=leave_to)
+        rewound = [r for turn in self.rows.turns if (r := rewound_after(turn)) is not None]
+        assert not any(is_rewound(each.first_turn, rewound[-1]) for each in self.window.exchanges if rewound)
         self.made.append((assembly, self.wish))
         if mark := assembly.receipt or assembly.shortening:
             self._add(self.rows.append([mark.turn(words)]))

@@ -189,6 +189,12 @@ class ScriptedChat:
     async def unclear(self) -> None:
         return None
 
+    async def rewind(self, turn_number: int | None) -> str:
+        return ""
+
+    async def unrewind(self) -> None:
+        return None
+
     async def bring_back(self, ranges: Ranges) -> None:
         return None
 

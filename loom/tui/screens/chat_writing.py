@@ -18,7 +18,7 @@ from loom.archive.records import Turn
 from loom.cowork.typed import Typed, joined, packed, read_typed
 from loom.tools.mentions import attached_turn, best_paths
 from loom.tui.commands import parse
-from loom.tui.screens.chat_pages import PagedScreen
+from loom.tui.screens.chat_rewinding import RewindingScreen
 from loom.tui.service import ChatService
 from loom.tui.turn_text import turn_heading, turn_text
 from loom.tui.widgets.approval import Approval
@@ -33,7 +33,7 @@ PATHS_SECONDS = 10.0
 MOST_OFFERED = 50
 
 
-class WritingScreen(PagedScreen):
+class WritingScreen(RewindingScreen):
     """Stands between the composer and the conversation, which may not be there yet."""
 
     class DraftChanged(Message):

@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Static
 
 from loom.archive.records import TurnStatus
@@ -62,6 +63,7 @@ class TurnBlock(Horizontal, Pinnable, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = bindings("message")
     # Whoever clicks on a message to mark its words goes on typing in the composer: a letter there is no key here.
     FOCUS_ON_CLICK: ClassVar[bool] = False
+    by_person: ClassVar[bool] = False
 
     def __init__(self, turn_number: int | None = None) -> None:
         super().__init__()
@@ -101,6 +103,10 @@ class TurnBlock(Horizontal, Pinnable, can_focus=True):
         for label in self.query(".turn-number").results(Static):
             label.update(Content(self._label))
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A conversation goes back to a message of the person's."""
+        return self.by_person if action == "rewind" else super().check_action(action, parameters)
+
     def action_whole(self) -> None:
         self.post_message(WholeText(turn_label(self.turn_number) or "Not stored yet", self.said))
 
@@ -119,9 +125,22 @@ class UserMessage(TurnBlock):
     }
     """
 
+    by_person = True
+
+    class RewindWanted(Message):
+        """The person wants to go back to before this turn."""
+
+        def __init__(self, turn: int) -> None:
+            super().__init__()
+            self.turn = turn
+
     def __init__(self, text: str, turn_number: int | None = None) -> None:
         super().__init__(turn_number)
         self.text = text
+
+    def action_rewind(self) -> None:
+        if self.turn_number:
+            self.post_message(self.RewindWanted(self.turn_number))
 
     @property
     def said(self) -> str:
