@@ -67,7 +67,13 @@ class SessionParts:
         toolbox = build_toolbox(
             workspace,
             workbench.settings,
-            ArchiveRecall(self._store, str(workspace), lambda: self._record.detail, self._state_yaml),
+            ArchiveRecall(
+                self._store,
+                str(workspace),
+                lambda: self._record.detail,
+                self._state_yaml,
+                lambda: self._record.state.rewound,
+            ),
             workbench.counter.count,
             pins=ModelPins(self._board),
             memory=self.beside.memory_file,

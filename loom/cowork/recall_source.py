@@ -9,6 +9,9 @@ from typing import Literal, TypedDict
 from loom.archive import ConversationStore, Revision, SearchHit, SearchPage, Session, Turn
 from loom.archive.errors import AmbiguousReference, UnknownReference
 from loom.archive.records import TurnKind
+from loom.archive.rewound import is_rewound
+from loom.state import SessionState, read_state
+from loom.turn_numbers import Ranges
 
 Scope = Literal["session", "workspace", "all"]
 ASKING = 8
@@ -24,6 +27,8 @@ class ArchiveRecall:
     session: Callable[[], Session | None]
     overview: Callable[[], str]
     """The state's YAML and the totals, for `summary`."""
+    rewound_here: Callable[[], Ranges]
+    """The turns of this session that the person rewound past."""
 
     def session_id(self) -> str:
         session = self.session()
@@ -92,9 +97,21 @@ class ArchiveRecall:
         from loom.state.revisions import FORMULAS, revising_passages, settles_something
 
         reading = Reading(revising_passages, settles_something, FORMULAS)
-        return await self.store.find_revisions(
+        found = await self.store.find_revisions(
             hits, query, reading, at_hand=self.session_id() or None, **self._within(scope)
         )
+        rewound = {each.session_id: await self.rewound(each.session_id) for each in found.values()}
+        # What was rewound past takes nothing back.
+        return {key: each for key, each in found.items() if not is_rewound(each.turn_number, rewound[each.session_id])}
+
+    async def rewound(self, session_id: str) -> Ranges:
+        if session_id == self.session_id():
+            return self.rewound_here()
+        session = await self.store.get_session(session_id)
+        state = read_state(session.session_state) if session is not None else SessionState()
+        if session is None or state.last_turn >= session.turn_count:
+            return state.rewound
+        return await self.store.get_rewound(session_id)
 
     async def nearest(self, query: str, scope: Scope) -> Sequence[str]:
         if not self.session_id() and scope == "session":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from loom.cowork.prompt import static_instructions
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from loom.locations import expanded
-from loom.state import SessionLine, SessionState, advance, not_rewound, rewinds, to_yaml
+from loom.state import SessionLine, SessionState, advance, not_rewound, read_state, rewinds, to_yaml
 from loom.text import storable
 
 STATE_PAGE = 500
@@ -66,7 +65,7 @@ class SessionRecord:
         here = await asyncio.to_thread(os.path.realpath, self._workspace)
         self.begun_in = detail.workspace_path if detail.workspace_path != storable(here) else ""
         self.instructions = detail.system_prompt or self.instructions
-        self.state = SessionState.from_json(_parsed(detail.session_state))
+        self.state = read_state(detail.session_state)
         if self.state.last_turn < detail.turn_count:
             # The state is saved between exchanges: a crash leaves it a few turns behind.
             self.advance(await self._store.get_range(session_id, self.state.last_turn + 1, detail.turn_count))
@@ -165,11 +164,3 @@ class SessionRecord:
         if not path:
             return self._bench.locations.exports / f"{detail.reference}-{detail.turn_count}.md"
         return self._workspace / expanded(path)
-
-
-def _parsed(document: str) -> dict[str, object]:
-    try:
-        data = json.loads(document)
-    except json.JSONDecodeError:
-        return {}
-    return data if isinstance(data, dict) else {}

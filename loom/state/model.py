@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
@@ -141,6 +142,15 @@ class SessionState:
             last_turn=last if isinstance(last, int) else 0,
             rewound=ranges_in(data.get("rewound")),
         )
+
+
+def read_state(document: str) -> SessionState:
+    """The state as the archive keeps it beside the session; an empty one where that cannot be read."""
+    try:
+        data = json.loads(document)
+    except json.JSONDecodeError:
+        return SessionState()
+    return SessionState.from_json(data) if isinstance(data, dict) else SessionState()
 
 
 def _entry(kind: type[Any], data: object) -> Any | None:

@@ -15,6 +15,8 @@ NAME = "conversation_recall"
 """The tool whose own answers are never worth recalling."""
 RELATED = "related"
 """What a hit is called that only stands near such as have the words."""
+REWOUND = "rewound past"
+"""What the head of a turn says that is no part of the conversation any more."""
 _MOST_SPANS = 4
 """Ranges, and sessions, that a line names."""
 
@@ -90,6 +92,11 @@ def revised(turn: Recalled, hit: SearchHit, revision: Revision | None) -> Recall
         head=f"{turn.head}; see also T{revision.turn_number}{where}: later decision on the same subject",
         note=f"[T{revision.turn_number}{where}, {when}: {short(revision.passage, 200)}]",
     )
+
+
+def past(turn: Recalled) -> Recalled:
+    """The turn, with it said that the person rewound past it."""
+    return replace(turn, head=f"{turn.head}; {REWOUND}", rewound=True)
 
 
 def _also(hit: SearchHit) -> str:

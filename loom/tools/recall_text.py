@@ -43,6 +43,8 @@ class Recalled:
     """The part of `text` that is shown; None is its end."""
     session: str = ""
     """Reference of another session than the one that asks."""
+    rewound: bool = False
+    """Whether the person rewound past it, which the head says."""
     note: str = ""
     """One line of our own below the text, such as where it was taken back later."""
 

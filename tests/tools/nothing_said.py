@@ -45,6 +45,9 @@ class NothingSaid:
     def reference(self) -> str:
         return ""
 
+    async def rewound(self, session_id: str) -> tuple[tuple[int, int], ...]:
+        return ()
+
     async def revisions(
         self, hits: Sequence[SearchHit], query: str, scope: Scope
     ) -> Mapping[tuple[str, int], Revision]:

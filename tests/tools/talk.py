@@ -59,7 +59,10 @@ class Talk:
         if session is not None:
             # The one that asks comes behind all that was said.
             session = replace(session, exchange_count=session.exchange_count + 1)
-        source = ArchiveRecall(self.store, str(self.workspace), lambda: session, lambda: "focus: auth\n")
+        rewound = await self.store.get_rewound(self.session)
+        source = ArchiveRecall(
+            self.store, str(self.workspace), lambda: session, lambda: "focus: auth\n", lambda: rewound
+        )
         tools = build_toolbox(self.workspace, settings, source, tokens)
         content = (await tools["conversation_recall"].function(action, **arguments)).content
         assert tokens(content) <= settings.recall_tokens

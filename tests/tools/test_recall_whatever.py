@@ -95,6 +95,9 @@ class Wild:
     def reference(self) -> str:
         return "k3x9"
 
+    async def rewound(self, session_id: str) -> tuple[tuple[int, int], ...]:
+        return ((2, 3),)
+
     async def revisions(
         self, hits: Sequence[SearchHit], query: str, scope: Scope
     ) -> Mapping[tuple[str, int], Revision]:
