@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from loom.archive import ConversationStore
 from loom.archive.records import TurnKind
+from loom.config import Settings
 from loom.context.seen import Standing
 from loom.cowork.events import Notice, StateChanged
 from loom.cowork.past_requests import PastRequests
@@ -14,6 +16,8 @@ from loom.cowork.rewinding import CannotRewind
 from loom.cowork.window_moves import NothingToTakeBack
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
+from loom.interchange.reading import read_document
+from loom.locations import Locations
 from loom.state import rebuild
 from tests.cowork.conftest import Start, Talk, chat
 from tests.cowork.test_session import allow
@@ -233,3 +237,28 @@ async def test_a_command_of_the_persons_is_given_back_as_one(start: Start) -> No
     await talk.heard.ended()
     assert await talk.session.rewind() == "!echo one"
     assert talk.session.state.commands == ()
+
+
+async def test_it_is_the_same_after_an_export_and_an_import(
+    start: Start, workspace: Path, tmp_path: Path, locations: Locations
+) -> None:
+    talk = await three(start)
+    await talk.session.rewind()
+    state, window = talk.session.state, await shown(talk)
+    file = await talk.session.export(str(tmp_path / "talk.json"))
+    await talk.session.close()
+    document = read_document(file.read_text())
+    elsewhere = Locations(home=tmp_path / "there", config=locations.config)
+    store = await ConversationStore.open(elsewhere.archive)
+    await store.adopt_session(document.session)
+    await store.acquire_lease(document.session.id)
+    for turns in document.behind(0):
+        await store.append_turns(document.session.id, turns)
+    await store.close()
+    there = await Workbench.open(elsewhere, Settings())
+    try:
+        again = await start(resume=document.session.id, on=there)
+        assert await shown(again) == window and again.session.state == state
+        await again.session.close()
+    finally:
+        await there.close()

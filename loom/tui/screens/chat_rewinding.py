@@ -10,6 +10,7 @@ from loom.tui.named_turn import named_turn
 from loom.tui.screens.chat_pages import PagedScreen
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.message import UserMessage
+from loom.tui.widgets.transcript import Transcript
 
 
 class RewindingScreen(PagedScreen):
@@ -31,6 +32,11 @@ class RewindingScreen(PagedScreen):
     async def _rewind(self, turn: int | None) -> None:
         """What the person had typed there comes back, to be changed and sent again."""
         message = await self.conversation().rewind(turn)
+        transcript = self.query_one(Transcript)
+        if transcript.newer_dropped:
+            await self.show_newest()
+        # The line that says what went is the newest.
+        transcript.anchor()
         await self.show_unanswered()
         composer = self.query_one(Composer)
         if not message:
