@@ -175,7 +175,7 @@ def turn_from_row(row: _Row) -> Turn:
 def session_from_row(row: _Row) -> Session:
     """A session of a row of SESSION_COLUMNS."""
     session = _UnfrozenSession(*row)
-    session.tags = _tags(session.tags)
+    session.tags = read_tags(session.tags)
     session.is_active = bool(session.is_active)
     session.__class__ = Session
     return cast(Session, session)
@@ -184,10 +184,10 @@ def session_from_row(row: _Row) -> Session:
 def detail_from_row(row: _Row) -> SessionDetail:
     """A session of a row of SESSION_COLUMNS, system_prompt, session_state."""
     values = dict(zip(_DETAIL, row, strict=True))
-    return SessionDetail(**{**values, "tags": _tags(values["tags"]), "is_active": bool(values["is_active"])})
+    return SessionDetail(**{**values, "tags": read_tags(values["tags"]), "is_active": bool(values["is_active"])})
 
 
-def _tags(stored: str) -> tuple[str, ...]:
+def read_tags(stored: str) -> tuple[str, ...]:
     """Those that can be read: damage in one row must hide none of the others."""
     if stored == "[]":
         return ()

@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from loom.archive import clock, drafts, manifests, reading, sessions
+from loom.archive import clock, drafts, manifests, reading, sessions, tags
 from loom.archive.appends import Appended, Appender
 from loom.archive.database import require_file
 from loom.archive.errors import NewerArchive, UnwritableArchive
@@ -185,6 +185,12 @@ class ConversationStore(ArchiveReader):
     async def rename_session(self, session_id: str, title: str) -> None:
         """Give the session a title; an empty one lets the next message give it one."""
         await self._access.write(lambda c: sessions.rename_session(c, session_id, title))
+
+    async def change_tags(
+        self, session_id: str, *, add: Sequence[str] = (), remove: Sequence[str] = ()
+    ) -> tuple[str, ...]:
+        """Put tags on the session and take others away; the tags that it has then. Raises BadTag."""
+        return await self._access.write(lambda c: tags.change_tags(c, session_id, add, remove))
 
     async def delete_session(self, session_id: str) -> None:
         """Take the session off the list. Its turns stay, and `restore_session` brings it back."""

@@ -146,6 +146,12 @@ class SessionRecord:
         await self._store.rename_session(self.require().id, title)
         await self.refresh()
 
+    async def change_tags(self, add: Sequence[str], remove: Sequence[str]) -> tuple[str, ...]:
+        """Put tags on the session and take others away; the tags that it has then."""
+        found = await self._store.change_tags(self.require().id, add=add, remove=remove)
+        await self.refresh()
+        return found
+
     async def export(self, path: str) -> Path:
         """Write the session to a file, in the form that its ending names (`.md`, `.json`, `.html`), mode 0600.
 

@@ -300,6 +300,12 @@ class CoworkSession(SessionParts):
         self._require_writing()
         await self._record.rename(title)
 
+    async def change_tags(self, *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> tuple[str, ...]:
+        """Put tags on the session and take others away; the tags that it has then. Raises NothingSaid before the first
+        message, BadTag, and ReadOnly."""
+        self._require_writing()
+        return await self._record.change_tags(add, remove)
+
     async def titled(self) -> None:
         """Wait for the title that the settings want a model to write, if it is on its way."""
         await self._titling.done()

@@ -75,6 +75,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("copy", "[T12]", "Copy the last answer, or a turn, to the clipboard", ("yank",)),
     Command("export", "[file]", "Write this session to a Markdown file", ("download", "save", "share")),
     Command("rename", "title", "Give this session a title", ("name", "title")),
+    Command("tag", "[words]", "Put tags on this session, to find it in the list by them", ("label",)),
+    Command("untag", "words", "Take tags off this session", ("unlabel",)),
     Command("quit", "", "Leave loom; everything is kept", ("exit", "bye", "logout")),
 )
 

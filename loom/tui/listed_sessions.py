@@ -48,4 +48,4 @@ async def read_listed(reader: SessionReader, workspace: str | None) -> AsyncIter
 def _text(session: Session) -> str:
     """What the filter looks at."""
     fields = (session.title, session.reference, session.focus, session.model_name, session.workspace_path)
-    return "\n".join((*fields, *session.tags)).casefold()
+    return "\n".join((*fields, *(f"#{tag}" for tag in session.tags))).casefold()

@@ -176,6 +176,9 @@ class ChatService(Protocol):
 
     async def rename(self, title: str) -> None: ...
 
+    async def change_tags(self, *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> tuple[str, ...]:
+        """Put tags on the session and take others away; the tags that it has then."""
+
     async def export(self, path: str) -> Path:
         """Write the session as Markdown to `path` (a default place when empty) and give where it is."""
 

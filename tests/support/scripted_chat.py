@@ -216,6 +216,9 @@ class ScriptedChat:
     async def rename(self, title: str) -> None:
         return None
 
+    async def change_tags(self, *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> tuple[str, ...]:
+        return tuple(add)
+
     async def export(self, path: str) -> Path:
         return Path(path or "k3f9.md")
 

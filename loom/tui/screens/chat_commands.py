@@ -18,6 +18,7 @@ from loom.tui.screens.memory import MemoryScreen
 from loom.tui.screens.pins import PinsScreen
 from loom.tui.screens.trust import TrustScreen
 from loom.tui.service import ChatService
+from loom.tui.tag_words import tags_in_words
 from loom.tui.turn_text import turn_text
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
@@ -260,6 +261,31 @@ class CommandedScreen(FramedScreen):
             raise LoomError("/rename needs the new title.", "Write it after the command.")
         await self.conversation().rename(argument)
         self.show_info()
+
+    async def command_tag(self, argument: str) -> None:
+        service = self.conversation()
+        if argument:
+            tags = await service.change_tags(add=argument.split())
+        elif service.session is not None:
+            tags = service.session.tags
+        else:
+            raise LoomError("Nothing has been said yet.", "The session begins with your first message.")
+        self.say(
+            f"Its tags: {tags_in_words(tags)}" if tags else "It has no tags. /tag auth puts one on.", fleeting=True
+        )
+
+    async def command_untag(self, argument: str) -> None:
+        service = self.conversation()
+        before = service.session.tags if service.session is not None else ()
+        words = argument.split()
+        if not words:
+            raise LoomError("/untag needs the tags that go.", f"It has {tags_in_words(before) or 'none'}.")
+        known = {tag.casefold() for tag in before}
+        for word in words:
+            if word.removeprefix("#").casefold() not in known:
+                raise LoomError(f"{show_line(word, 40)} is no tag here.", f"It has {tags_in_words(before) or 'none'}.")
+        tags = await service.change_tags(remove=words)
+        self.say(f"Its tags: {tags_in_words(tags)}" if tags else "It has no tags any more.", fleeting=True)
 
     async def command_state(self, argument: str) -> None:
         self.toggle_state()

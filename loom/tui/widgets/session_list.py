@@ -16,6 +16,7 @@ from loom.text import plural, show_line
 from loom.tui.age import age, utc_now
 from loom.tui.origin import origin_in_words
 from loom.tui.places import path_end
+from loom.tui.tag_words import tags_in_words
 from loom.tui.widgets.line import split_line
 from loom.tui.widgets.row_list import RowList
 
@@ -46,8 +47,8 @@ def turns_text(count: int) -> str:
 
 
 def wide_row(session: Session, width: int, now: datetime, *, place: str | None, mark: Mark, about: str = "") -> Content:
-    """One line: title, reference, turns, age, folder, model, what is to be known `about` it, focus. `place` is the
-    folder; None where no row has one, empty where only this one has not."""
+    """One line: title, reference, turns, age, folder, model, what is to be known `about` it, tags, focus. `place` is
+    the folder; None where no row has one, empty where only this one has not."""
     rest = width - 2 - (10 + 13 + 9 + (18 if place is not None else 0))
     title_width = min(60, rest * 2 // 5)
     model_width = min(34, rest // 4)
@@ -69,7 +70,7 @@ def wide_row(session: Session, width: int, now: datetime, *, place: str | None, 
 def narrow_rows(
     session: Session, width: int, now: datetime, *, place: str | None, mark: Mark, about: str = ""
 ) -> tuple[Content, Content]:
-    """Two lines: title with reference, turns and age; what is to be known `about` it and focus with model."""
+    """Two lines: title with reference, turns and age; what is to be known `about` it, tags and focus with model."""
     first = split_line(
         _mark(mark).append(_title_line(session)),
         Content.assemble(
@@ -110,7 +111,7 @@ def _focus(session: Session) -> str:
 
 
 def _with_focus(session: Session, about: str) -> str:
-    return " · ".join(part for part in (about, _focus(session)) if part)
+    return " · ".join(part for part in (about, tags_in_words(session.tags), _focus(session)) if part)
 
 
 def _cell(content: Content, width: int) -> Content:
