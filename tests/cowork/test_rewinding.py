@@ -10,9 +10,12 @@ from loom.archive import ConversationStore
 from loom.archive.records import TurnKind
 from loom.config import Settings
 from loom.context.seen import Standing
+from loom.cowork import elsewhere
 from loom.cowork.events import Notice, StateChanged
 from loom.cowork.past_requests import PastRequests
+from loom.cowork.recorder import NotSaved
 from loom.cowork.rewinding import CannotRewind
+from loom.cowork.session import CoworkSession
 from loom.cowork.window_moves import NothingToTakeBack
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
@@ -21,6 +24,7 @@ from loom.locations import Locations
 from loom.state import rebuild
 from tests.cowork.conftest import Start, Talk, chat
 from tests.cowork.test_session import allow
+from tests.support.listening import Listening
 from tests.support.provider import ScriptedProvider
 from tests.support.replies import Failure, Gate, Reply, Text
 
@@ -262,3 +266,45 @@ async def test_it_is_the_same_after_an_export_and_an_import(
         await again.session.close()
     finally:
         await there.close()
+
+
+async def test_a_rewinding_that_cannot_be_stored_happens_with_the_retry(
+    start: Start, bench: Workbench, provider: ScriptedProvider
+) -> None:
+    provider.add(Reply(Text("One.")), Reply(Text("Two.")), Reply(Text("Three.")))
+    talk = await start(choice=chat())
+    await talk.say("Never use tabs.")
+    await talk.say("Never use Redis.")
+    refusal = "WHEN NEW.kind = 'note' BEGIN SELECT RAISE(ABORT, 'no room'); END"
+    await bench.store._access.write(
+        lambda c: c.execute(f"CREATE TRIGGER full BEFORE INSERT ON conversation_turns {refusal}")
+    )
+    with pytest.raises(NotSaved):
+        await talk.session.rewind()
+    assert len(await shown(talk)) == 2 and "Redis" in str(talk.session.state), "nothing has happened yet"
+    await bench.store._access.write(lambda c: c.execute("DROP TRIGGER full"))
+    await talk.session.retry_save()
+    assert len(await shown(talk)) == 1 and "Redis" not in str(talk.session.state)
+    await talk.say("Go on.")
+    assert "Redis" not in str(provider.requests[-1].messages)
+
+
+async def test_who_only_reads_the_session_sees_it_rewound(
+    start: Start, bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elsewhere, "LOOK_SECONDS", 0.01)
+    talk = await three(start)
+    assert talk.session.session_id is not None
+    heard = Listening()
+    other = await Workbench.open(bench.locations, Settings())
+    reader = CoworkSession(other, bench.locations.home, talk.session.choice, listener=heard.take)
+    try:
+        await reader.read(talk.session.session_id)
+        await talk.session.rewind()
+        seen = await heard.until(StateChanged, lambda event: "later.txt" not in str(event.state))
+        assert seen.state == reader.state == talk.session.state
+        with pytest.raises(LoomError, match="read only"):
+            await reader.rewind()
+    finally:
+        await reader.close()
+        await other.close()
