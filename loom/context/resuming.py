@@ -53,6 +53,7 @@ class Resuming:
         summary = await self._rows.turn(beginning.summary) if beginning.summary else None
         self._contents.fill([], beginning, summary)
         turns: list[Turn] = []
+        older: Ranges = ()  # not read, though not rewound past
         before: int | None = None
         limit = PAGE
         while page := await self._rows.sizes(before, limit):
@@ -65,11 +66,11 @@ class Resuming:
                 continue
             await self._hold(turns, beginning, summary)
             if self._contents.edges.left_to >= turns[0].turn_number - 1 or self._used() >= self._room():
+                older = others(1, turns[0].turn_number - 1, beginning.edges.rewound)
                 break
         if not turns:
             return None
         await self._fill_back(turns, beginning, summary)
-        older = others(1, turns[0].turn_number - 1, beginning.edges.rewound)
         self._begin_at_most_full(older[-1][1] if older else 0)
         return await self._left_since(beginning.edges.left_to)
 

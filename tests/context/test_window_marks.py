@@ -53,6 +53,16 @@ class TestMarks:
         await resumed.load(rows)
         assert resumed.request_messages()[: len(before)] == before and note.turn_number == 19
 
+    async def test_nothing_has_left_where_all_of_it_was_rewound_past(self) -> None:
+        rows, window = self.started()
+        window.add(rows.append(self.note(rewound_meta(window.beginning, Beginning(), 1))))
+        window.add(rows.append([NewTurn(role="system", kind=TurnKind.NOTE, content="a pin")]))
+        window.add(rows.ask("otherwise"))
+        resumed = a_window()
+        await resumed.load(rows)
+        assert resumed.request_messages() == window.request_messages()
+        assert resumed.left_to == 0 and resumed.assemble().receipt is None
+
     async def test_what_is_rewound_past_is_not_told_of_as_having_left(self) -> None:
         rows, window = self.started()
         window.add(rows.append(self.note(rewound_meta(window.beginning, Beginning(), 9))))
