@@ -24,7 +24,7 @@ async def test_enter_jumps_from_the_query_and_from_the_hits(shelf: Fixed) -> Non
         assert app.result == JumpTo(id_of(shelf, "a1b2"), 4)
 
 
-@pytest.mark.parametrize(("key", "kind"), [("a", AttachTurn), ("f", ForkAt)])
+@pytest.mark.parametrize(("key", "kind"), [("a", AttachTurn), ("p", AttachTurn), ("f", ForkAt)])
 async def test_a_attaches_and_f_forks(shelf: Fixed, key: str, kind: type) -> None:
     screen = browser(shelf, query="refreshToken")
     app = alone(screen)
