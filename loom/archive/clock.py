@@ -33,7 +33,11 @@ def normalised(moment: str | datetime) -> str:
     Raises ValueError if it is no moment.
     """
     parsed = moment if isinstance(moment, datetime) else datetime.fromisoformat(moment)
-    return _text(parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC))
+    try:
+        return _text(parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC))
+    except OverflowError as error:
+        # The first or last day of the calendar, which is outside of it in UTC.
+        raise ValueError(f"{moment} is no moment in UTC") from error
 
 
 def _text(moment: datetime) -> str:

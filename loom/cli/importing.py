@@ -1,5 +1,5 @@
-"""`loom import`: a session from the JSON that `loom export` wrote of it, or from another agent's file, under its own
-id."""
+"""`loom import`: sessions from the JSON that `loom export` wrote of them, or from other agents' files, under their own
+ids."""
 
 from __future__ import annotations
 
@@ -7,41 +7,80 @@ import argparse
 import asyncio
 import json
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import islice
 from pathlib import Path
 
-from loom.archive import ConversationStore, Session, UnknownSession
+from loom.archive import ConversationStore, NewTurn, Session, UnknownSession
 from loom.archive.workspaces import identify
-from loom.cli.main import EXIT_FAILED
+from loom.cli.main import EXIT_BAD_INPUT, EXIT_FAILED
 from loom.cli.named_file import named_file
 from loom.cli.output import say, write_line
 from loom.cli.workspace import find_workspace
-from loom.errors import LoomError
-from loom.interchange.reading import ImportFailed, ReadSession
-from loom.interchange.session_file import read_session
+from loom.interchange.reading import ReadSession, ReadTurn
+from loom.interchange.session_file import read_session, sessions_in
+from loom.interchange.source import ImportFailed, opened_stream
 from loom.locations import find_locations
 from loom.text import plural, show_line, storable
 
+Count = Callable[[NewTurn], int]
+
 
 def run(parsed: argparse.Namespace) -> int:
-    """Store the session, and say how to go on with it; 1 when it is not, word for word, what was exported."""
-    read = _counted(read_session(_text(parsed.file)))
-    folder = find_workspace(parsed.workspace) if parsed.workspace is not None else _folder_here(read)
-    if folder is not None:
-        place = identify(folder)
-        moved = replace(read.session, workspace_path=place.path, workspace_commit=place.commit)
-        read = replace(read, session=moved)
-    if not read.session.workspace_path:
-        raise ImportFailed("The file does not say in which folder the session was.", "Name one with -w PATH.")
+    """Store the sessions, and say what of them was not taken over; 1 when one is not, word for word, what was exported,
+    2 when one could not be read: the others are stored all the same."""
+    return asyncio.run(_import(parsed))
+
+
+async def _import(parsed: argparse.Namespace) -> int:
     locations = find_locations()
-    locations.prepare()
-    session, changed_from = asyncio.run(_store(locations.archive, read))
+    store: ConversationStore | None = None
+    code = 0
+    try:
+        for name in parsed.files:
+            for read in _sessions(name, sub_agents=parsed.sub_agents):
+                try:
+                    if isinstance(read, ImportFailed):
+                        raise read
+                    placed = _placed(read, parsed.workspace)
+                    if store is None:
+                        # Nothing is made for a file that is none.
+                        locations.prepare()
+                        store = await ConversationStore.open(locations.archive)
+                    code = max(code, _told(placed, *await _store(store, placed), sub_agents=parsed.sub_agents))
+                except ImportFailed as error:
+                    which = f"{name}: " if len(parsed.files) > 1 else ""
+                    say(f"loom: {show_line(f'{which}{error}', 2_000)}")
+                    code = EXIT_BAD_INPUT
+    finally:
+        if store is not None:
+            await store.close()
+    return code
+
+
+def _sessions(name: str, *, sub_agents: bool) -> Iterator[ReadSession | ImportFailed]:
+    if name != "-":
+        yield from sessions_in(named_file(name), sub_agents=sub_agents)
+        return
+    try:
+        with opened_stream(sys.stdin.buffer) as source:
+            yield read_session(source)
+    except ImportFailed as error:
+        yield error
+
+
+def _told(read: ReadSession, session: Session, changed_from: int, *, sub_agents: bool) -> int:
+    """Say what was stored and what was not; 1 if it is not what was exported."""
     write_line(
-        f"{session.reference}: {plural(len(read.turns), 'turn')} of {show_line(session.title or 'untitled', 60)}"
+        f"{session.reference}: {plural(read.turn_count, 'turn')} of {show_line(session.title or 'untitled', 60)}"
     )
     if read.skipped:
         what = ", ".join(f"{words} ({times:,})" for words, times in read.skipped.items())
         say(f"loom: not taken over: {show_line(what, 1_000)}")
+    if read.beside and not sub_agents:
+        say(f"loom: its sub-agents have {plural(len(read.beside), 'session')}; --sub-agents takes them in too.")
     if not Path(session.workspace_path).is_dir():
         say(f"loom: its folder {show_line(session.workspace_path, 500)} is not here; -w PATH goes on in another one.")
     if changed_from:
@@ -50,54 +89,62 @@ def run(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _placed(read: ReadSession, workspace: str | None) -> ReadSession:
+    """With the folder that it goes on in. Raises ImportFailed where none is known."""
+    folder = find_workspace(workspace) if workspace is not None else _folder_here(read)
+    if folder is not None:
+        place = identify(folder)
+        moved = replace(read.session, workspace_path=place.path, workspace_commit=place.commit)
+        read = replace(read, session=moved)
+    if not read.session.workspace_path:
+        raise ImportFailed("The file does not say in which folder the session was.", "Name one with -w PATH.")
+    return read
+
+
 def _folder_here(read: ReadSession) -> Path | None:
     """The folder of another agent's session, whose history nobody has noted yet; None where it is not here, or where
     the file names none."""
-    folder = read.session.workspace_path
-    return Path(folder) if folder and not read.digests and Path(folder).is_dir() else None
+    folder = Path(read.session.workspace_path)
+    return folder if not read.is_own and folder.is_absolute() and folder.is_dir() else None
 
 
-def _text(name: str) -> str:
-    try:
-        # The last line of another agent's file may end in the middle of a letter.
-        return sys.stdin.read() if name == "-" else named_file(name).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise LoomError(f"{show_line(name, 500)} cannot be read: {error.strerror or error}.") from error
-
-
-async def _store(archive: Path, read: ReadSession) -> tuple[Session, int]:
+async def _store(store: ConversationStore, read: ReadSession) -> tuple[Session, int]:
     """The session as it is stored, and the first turn that is not what was exported; 0 if all are."""
-    store = await ConversationStore.open(archive)
-    try:
-        session_id = read.session.id
-        await store.adopt_session(read.session)
-        # Nobody goes on with the half of it.
-        await store.acquire_lease(session_id)
-        there = await _there(store, read)
-        for turns in read.behind(there):
-            await store.append_turns(session_id, turns)
-        stored = await store.get_session(session_id)
-        if stored is None:
-            raise UnknownSession(f"There is no session {session_id} in the archive.")
-        own = await store.get_range(session_id, 1, stored.turn_count)
-        changed = (turn.turn_number for turn, digest in zip(own, read.digests, strict=False) if turn.digest != digest)
-        return stored, next(changed, 0)
-    finally:
-        await store.close()
+    session_id = read.session.id
+    await store.adopt_session(read.session)
+    # Nobody goes on with the half of it.
+    await store.acquire_lease(session_id)
+    there = await _there(store, read)
+    count, changed_from = _counter(read), 0
+    for batch in read.batches(there):
+        stored = await store.append_turns(session_id, _counted(batch, count))
+        changed = (turn.turn_number for turn, as_was in zip(stored, batch, strict=True) if turn.digest != as_was.digest)
+        if read.is_own and not changed_from:
+            changed_from = next(changed, 0)
+    session = await store.get_session(session_id)
+    if session is None:
+        raise UnknownSession(f"There is no session {session_id} in the archive.")
+    await store.release_lease(session_id)
+    return session, changed_from
 
 
-def _counted(read: ReadSession) -> ReadSession:
-    """With the tokens of each turn, which another agent's file does not have."""
-    if read.digests:
-        return read
+@cache
+def _loaded_counter() -> Count:
     from loom.context.tokens import TokenCounter  # takes half a second
 
     counter = TokenCounter()
     counter.load()
-    texts = (turn.content or json.dumps(turn.tool_calls, ensure_ascii=False) for turn in read.turns)
-    counts = [counter.count(storable(text)) for text in texts]
-    turns = (replace(turn, token_count=tokens) for turn, tokens in zip(read.turns, counts, strict=True))
-    return replace(read, turns=tuple(turns))
+    return lambda turn: counter.count(storable(turn.content or json.dumps(turn.tool_calls, ensure_ascii=False)))
+
+
+def _counter(read: ReadSession) -> Count | None:
+    """What counts the tokens of a turn, which another agent's file does not have."""
+    return None if read.is_own else _loaded_counter()
+
+
+def _counted(batch: Sequence[ReadTurn], count: Count | None) -> list[NewTurn]:
+    turns = [read.turn for read in batch]
+    return turns if count is None else [replace(turn, token_count=count(turn)) for turn in turns]
 
 
 async def _there(store: ConversationStore, read: ReadSession) -> int:
@@ -105,12 +152,13 @@ async def _there(store: ConversationStore, read: ReadSession) -> int:
     in their place, or all of them."""
     session = await store.get_session(read.session.id)
     count = session.turn_count if session is not None else 0
-    if session is None or not count or not read.digests:
+    if session is None or not count or not read.is_own:
         # Turns of another agent's have keys of their own: those that are there are not stored again.
         return 0
     newest = await store.get_turn(session.id, count)
-    same = count <= len(read.digests) and newest is not None and newest.digest == read.digests[count - 1]
-    if same and count < len(read.turns):
+    exported = next(islice(read.walk(), count - 1, None), None)
+    same = newest is not None and exported is not None and newest.digest == exported.digest
+    if same and count < read.turn_count:
         return count
     how = "whole" if same else "and has gone on otherwise"
     raise ImportFailed(f"The archive has this session already, as {session.reference}, {how}.", "Nothing was stored.")

@@ -223,12 +223,16 @@ def _add_import(commands: _Commands[argparse.ArgumentParser]) -> None:
         help="take a session in from a file",
         description="Store the session that `loom export REF FILE.json` wrote, here or on another machine, with the "
         "turns, times and id that it had, or one of Claude Code, Codex, gptsh or pydantic-deep as far as it is known. "
-        "Exit code 1 when somebody has changed what loom wrote. An import that was cut off, or whose file has grown, "
-        "goes on when it is called again.",
+        "Exit code 1 when somebody has changed what loom wrote, 2 when a file is no session; the others are stored all "
+        "the same. An import that was cut off, or whose file has grown, goes on when it is called again.",
     )
     parser.add_argument(
-        "file", metavar="FILE", help="what `loom export` wrote as JSON, or another agent's file; `-` reads stdin"
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="what `loom export` wrote as JSON, or another agent's file; `-` reads stdin",
     )
+    parser.add_argument("--sub-agents", action="store_true", help="what sub-agents said, too, as sessions")
     parser.add_argument(
         "-w", "--workspace", metavar="PATH", help="the folder that it goes on in (default: the one it was begun in)"
     )

@@ -1,17 +1,37 @@
 """A session of Claude Code: one JSON object a line, in the order of what happened.
 
-The shape is nobody's promise and moves from version to version: what is not known is skipped and counted.
+The shape is nobody's promise and moves from version to version: what is not known is skipped and counted. What its
+sub-agents said is in files of their own (`<session>/subagents/agent-*.jsonl`), outputs that were too large for a line
+in `<session>/tool-results/`.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from loom.archive.records import NewTurn, TurnKind, TurnStatus
-from loom.interchange.foreign import Gathered, list_of, number_of, object_of, text_of
+from loom.archive.records import NewTurn
+from loom.interchange.foreign import (
+    Gathered,
+    called,
+    given_back,
+    list_of,
+    note,
+    number_of,
+    object_of,
+    read_with,
+    said,
+    text_of,
+    thought,
+)
 from loom.interchange.reading import ReadSession
+from loom.interchange.source import MAX_LINE, Source
 
 _TITLES = {"custom-title": ("customTitle", "title"), "ai-title": ("aiTitle", "title"), "summary": ("summary",)}
 """Lines that name the session, the ones that count most first, and the fields that may hold the name."""
@@ -20,91 +40,122 @@ _SILENT = ("progress", "file-history-snapshot", "queue-operation", "permission-m
 _BESIDE = "what Claude Code wrote by itself"
 _SYNTHETIC = "<synthetic>"
 """The model of an answer that no model gave."""
+_PRINTED = ("<local-command-", "<bash-stdout>", "<bash-stderr>")
+"""How lines begin, in the person's name, with what a command printed that the person ran."""
+_PERSISTED = re.compile(r"<persisted-output>.*?saved to: *(?P<file>[^\n]+)", re.DOTALL)
+_AGENT = "agent-"
 
 
 def is_claude_code(line: Mapping[str, Any]) -> bool:
-    """Whether the first line of a file is one of Claude Code's."""
+    """Whether a line of a file is one of Claude Code's."""
     return isinstance(line.get("type"), str) and ("sessionId" in line or line["type"] in (*_TITLES, *_SILENT))
 
 
-def read_claude_code(text: str) -> ReadSession:
-    """The session, what its sub-agents said left out. Raises ImportFailed when nothing in it was said."""
-    reader = _Reader()
-    for number, line in enumerate(reader.gathered.objects(text)):
-        reader.take(line, number)
-    return reader.read()
+def read_claude_code(source: Source) -> ReadSession:
+    """The session, what its sub-agents said left out; or, of a file `agent-*.jsonl`, what that one said. Raises
+    ImportFailed when nothing in it was said."""
+    path = source.path
+    is_agent = path is not None and path.name.startswith(_AGENT)
+    folder = None
+    if path is not None:
+        folder = path.parent.parent if is_agent and path.parent.name == "subagents" else path.with_suffix("")
+
+    def walk(gathered: Gathered) -> Iterator[tuple[str, NewTurn]]:
+        reader = _Reader(gathered, folder, is_agent=is_agent)
+        for number, line in gathered.numbered(source):
+            yield from reader.take(line, number)
+        reader.end()
+
+    beside = () if is_agent or folder is None else tuple(sorted((folder / "subagents").glob(f"{_AGENT}*.jsonl")))
+    return read_with("Claude Code", walk, beside=beside)
 
 
 class _Reader:
-    def __init__(self) -> None:
-        self.gathered = Gathered("Claude Code")
+    def __init__(self, gathered: Gathered, folder: Path | None, *, is_agent: bool) -> None:
+        self.gathered = gathered
+        self._folder = folder
+        """What belongs to the session beside its file."""
+        self._is_agent = is_agent
         self._titles: dict[str, str] = {}
-        self._seen: set[str] = set()
-        self._paid: set[str] = set()
+        self._seen: set[int] = set()
+        """Hashes: they are all that grows with the file."""
+        self._paid: list[str] = []
 
-    def read(self) -> ReadSession:
-        self.gathered.title = next((self._titles[kind] for kind in _TITLES if self._titles.get(kind)), "")
-        return self.gathered.read()
+    def end(self) -> None:
+        gathered = self.gathered
+        gathered.title = next((self._titles[kind] for kind in _TITLES if self._titles.get(kind)), "")
+        if self._is_agent:
+            gathered.title = f"Sub-agent: {gathered.title or gathered.first_words}"
 
-    def take(self, line: Mapping[str, Any], number: int) -> None:
+    def take(self, line: Mapping[str, Any], number: int) -> Iterator[tuple[str, NewTurn]]:
         uuid = text_of(line.get("uuid"))
-        if uuid in self._seen:
+        if uuid and hash(uuid) in self._seen:
             # After a second compaction lines come again: the first one counts.
             return
         if uuid:
-            self._seen.add(uuid)
+            self._seen.add(hash(uuid))
         gathered = self.gathered
-        gathered.session_id = gathered.session_id or text_of(line.get("sessionId"))
+        agent = f"{text_of(line.get('sessionId'))}/{text_of(line.get('agentId'))}"
+        gathered.session_id = gathered.session_id or (agent if self._is_agent else text_of(line.get("sessionId")))
         gathered.folder = gathered.folder or text_of(line.get("cwd"))
         for place, turn in enumerate(self._said(line)):
-            gathered.add(turn, f"claude-code/{uuid or number}/{place}")
+            yield f"{uuid or number}/{place}", turn
 
     def _said(self, line: Mapping[str, Any]) -> Iterator[NewTurn]:
         kind = text_of(line.get("type"))
-        skipped = self.gathered.skipped
         if kind in _TITLES:
             named = next((line[name] for name in _TITLES[kind] if isinstance(line.get(name), str)), "")
             self._titles[kind] = named or self._titles.get(kind, "")
-        elif line.get("isSidechain"):
-            skipped["what a sub-agent said"] += 1
+        elif line.get("isSidechain") and not self._is_agent:
+            self.gathered.leave_out("what a sub-agent said")
         elif kind == "assistant":
             yield from self._answered(object_of(line.get("message")))
         elif kind == "user" and line.get("isCompactSummary"):
             words = "\n".join(_words(object_of(line.get("message")).get("content")))
-            yield NewTurn(role="system", kind=TurnKind.NOTE, content=f"Claude Code summed up:\n{words}")
+            yield note(f"Claude Code summed up:\n{words}")
         elif kind == "user" and line.get("isMeta"):
-            skipped[_BESIDE] += 1
+            self.gathered.leave_out(_BESIDE)
         elif kind == "user":
             yield from self._asked(object_of(line.get("message")).get("content"))
         elif kind == "attachment":
             yield from self._queued(object_of(line.get("attachment")))
         elif kind == "system" and line.get("subtype") == "compact_boundary":
-            yield NewTurn(role="system", kind=TurnKind.NOTE, content="Claude Code compacted its window here.")
+            yield note("Claude Code compacted its window here.")
         elif kind not in _SILENT:
-            skipped[_BESIDE if kind == "system" else f"a line of the type {kind}"] += 1
+            self.gathered.leave_out(_BESIDE if kind == "system" else f"a line of the type {kind[:40]}")
 
     def _asked(self, content: object) -> Iterator[NewTurn]:
         for block in map(object_of, list_of(content)):
             if block.get("type") == "tool_result":
                 call = text_of(block.get("tool_use_id"))
-                yield NewTurn(
-                    role="tool",
-                    kind=TurnKind.TOOL_RESULT,
-                    status=TurnStatus.FAILED if block.get("is_error") else TurnStatus.COMPLETE,
-                    content="\n".join(self._seen_words(block.get("content"))),
-                    tool_call_id=call,
-                    tool_name=self.gathered.tools.get(call, "unknown"),
-                )
+                words = self._whole("\n".join(self._seen_words(block.get("content"))))
+                yield given_back(call, self.gathered.answered(call), words, failed=bool(block.get("is_error")))
         if words := "\n".join(self._seen_words(content)):
-            yield NewTurn(role="user", content=words)
+            yield note(words) if words.startswith(_PRINTED) else said("user", words)
+
+    def _whole(self, words: str) -> str:
+        """The output that was too large for its line, if it is where it belongs: a file may name any other one."""
+        named = _PERSISTED.search(words[:4_000])
+        if named is None or self._folder is None:
+            return words
+        name = os.path.basename(named["file"].strip())  # noqa: PTH119 - it may be of another system
+        with suppress(OSError, ValueError):
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            descriptor = os.open(self._folder / "tool-results" / name, flags)
+            with os.fdopen(descriptor, "rb") as file:
+                status = os.fstat(descriptor)
+                if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_LINE:
+                    return file.read(MAX_LINE).decode("utf-8", "replace")
+        self.gathered.leave_out("the whole of an output, whose file is not there")
+        return words
 
     def _queued(self, attachment: Mapping[str, Any]) -> Iterator[NewTurn]:
         """What was typed while an exchange ran."""
         typed = text_of(attachment.get("prompt")) or text_of(attachment.get("command"))
         if attachment.get("type") == "queued_command" and typed:
-            yield NewTurn(role="user", content=typed)
+            yield said("user", typed)
         else:
-            self.gathered.skipped["an attachment"] += 1
+            self.gathered.leave_out("an attachment")
 
     def _answered(self, message: Mapping[str, Any]) -> Iterator[NewTurn]:
         model = text_of(message.get("model"))
@@ -121,14 +172,12 @@ class _Reader:
     def _block(self, block: Mapping[str, Any]) -> NewTurn | None:
         match block.get("type"):
             case "text" if words := text_of(block.get("text")):
-                return NewTurn(role="assistant", content=words)
+                return said("assistant", words)
             case "thinking" if words := text_of(block.get("thinking")):
-                return NewTurn(role="assistant", kind=TurnKind.THINKING, content=words)
+                return thought(words)
             case "tool_use" if call := text_of(block.get("id")):
-                name = self.gathered.tools[call] = text_of(block.get("name")) or "unknown"
-                asked = {"id": call, "name": name, "arguments": dict(object_of(block.get("input")))}
-                return NewTurn(role="assistant", kind=TurnKind.TOOL_CALL, content=None, tool_calls=[asked])
-        self.gathered.skipped["a part without words"] += 1
+                return called(call, self.gathered.named(call, block.get("name")), dict(object_of(block.get("input"))))
+        self.gathered.leave_out("a part without words")
         return None
 
     def _usage(self, message: Mapping[str, Any]) -> dict[str, int] | None:
@@ -136,7 +185,8 @@ class _Reader:
         usage, response = object_of(message.get("usage")), text_of(message.get("id"))
         if not usage or response in self._paid:
             return None
-        self._paid.add(response)
+        # The lines of a response stand near each other.
+        self._paid = [*self._paid[-50:], response]
         cached = number_of(usage.get("cache_read_input_tokens"))
         fresh = number_of(usage.get("input_tokens")) + number_of(usage.get("cache_creation_input_tokens"))
         return {
@@ -148,7 +198,7 @@ class _Reader:
     def _seen_words(self, content: object) -> Iterator[str]:
         other = sum(object_of(part).get("type") not in ("text", "tool_result") for part in list_of(content))
         if other:
-            self.gathered.skipped["an image or a document"] += other
+            self.gathered.leave_out("an image or a document", other)
         yield from _words(content)
 
 

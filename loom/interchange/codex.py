@@ -7,58 +7,108 @@ what is not known is skipped and counted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from loom.archive.records import NewTurn, TurnKind, TurnStatus
-from loom.interchange.foreign import Gathered, arguments_of, list_of, object_of, text_of
+from loom.archive.records import NewTurn
+from loom.interchange.foreign import (
+    Gathered,
+    arguments_of,
+    called,
+    given_back,
+    list_of,
+    note,
+    number_of,
+    object_of,
+    read_with,
+    said,
+    text_of,
+    thought,
+)
 from loom.interchange.reading import ReadSession
+from loom.interchange.source import Source, opened
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _INJECTED = ("<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md")
 """How messages begin that Codex itself sends in the person's name."""
 _BESIDE = "what Codex wrote by itself"
+_ROLLED_BACK = "thread_rolled_back"
+_NAME = 40
+"""Characters of a name that is not known."""
 
 
 def is_codex(line: Mapping[str, Any]) -> bool:
-    """Whether the first line of a file is one of Codex's."""
+    """Whether a line of a file is one of Codex's."""
     return line.get("type") in _TYPES and isinstance(line.get("payload"), dict)
 
 
-def read_codex(text: str) -> ReadSession:
+def read_codex(source: Source) -> ReadSession:
     """The session, without what was rolled back. Raises ImportFailed when nothing in it was said."""
+    rolled_back = _rolled_back(source)
+
+    def walk(gathered: Gathered) -> Iterator[tuple[str, NewTurn]]:
+        for number, line in gathered.numbered(source):
+            is_left_out = any(number in lines for lines in rolled_back)
+            for place, turn in enumerate(_taken(gathered, line)):
+                if is_left_out:
+                    gathered.leave_out("a turn that was rolled back")
+                else:
+                    yield f"{number}/{place}", turn
+        gathered.title = _name(source.path, gathered.session_id)
+
+    return read_with("Codex", walk)
+
+
+def _taken(gathered: Gathered, line: Mapping[str, Any]) -> Iterator[NewTurn]:
+    payload = object_of(line.get("payload"))
+    match text_of(line.get("type")):
+        case "session_meta":
+            # A rollout that goes on from another one begins with its own.
+            gathered.session_id = gathered.session_id or text_of(payload.get("id"))
+            gathered.folder = gathered.folder or text_of(payload.get("cwd"))
+        case "turn_context":
+            gathered.model = f"openai:{payload['model']}" if text_of(payload.get("model")) else gathered.model
+        case "compacted":
+            yield note(f"Codex compacted its window here:\n{text_of(payload.get('message'))}".rstrip(":\n"))
+        case "event_msg":
+            pass  # said again
+        case "response_item":
+            yield from _said(gathered, payload)
+        case kind:
+            gathered.leave_out(f"a line of the type {kind[:_NAME]}")
+
+
+def _rolled_back(source: Source) -> list[range]:
+    """The lines that the person took back: the newest so many exchanges, each from its message on."""
+    if not any(_ROLLED_BACK in (line or "") for line in source.lines()):
+        return []
+    begins: list[int] = []
+    left_out: list[range] = []
     gathered = Gathered("Codex")
-    for number, line in enumerate(gathered.objects(text)):
+    for number, line in gathered.numbered(source):
         payload = object_of(line.get("payload"))
-        match text_of(line.get("type")):
-            case "session_meta":
-                # A rollout that goes on from another one begins with its own.
-                gathered.session_id = gathered.session_id or text_of(payload.get("id"))
-                gathered.folder = gathered.folder or text_of(payload.get("cwd"))
-            case "turn_context":
-                gathered.model = f"openai:{payload['model']}" if text_of(payload.get("model")) else gathered.model
-            case "compacted":
-                words = f"Codex compacted its window here:\n{text_of(payload.get('message'))}".rstrip(":\n")
-                gathered.add(NewTurn(role="system", kind=TurnKind.NOTE, content=words), f"codex/{number}/0")
-            case "event_msg" if payload.get("type") == "thread_rolled_back":
-                _roll_back(gathered, payload.get("num_turns"))
-            case "event_msg":
-                pass  # said again
-            case "response_item":
-                for place, turn in enumerate(_said(gathered, payload)):
-                    gathered.add(turn, f"codex/{number}/{place}")
-            case kind:
-                gathered.skipped[f"a line of the type {kind}"] += 1
-    return gathered.read()
+        if line.get("type") == "event_msg" and payload.get("type") == _ROLLED_BACK:
+            count = number_of(payload.get("num_turns"))
+            if begins and count:
+                left_out.append(range(begins[-count] if count <= len(begins) else begins[0], number))
+                del begins[-count:]
+        elif any(turn.role == "user" for turn in _taken(gathered, line)):
+            begins.append(number)
+    return left_out
 
 
-def _roll_back(gathered: Gathered, count: object) -> None:
-    """Take away the newest so many exchanges: the person did."""
-    for _ in range(count if type(count) is int else 0):
-        begins = [at for at, turn in enumerate(gathered.turns) if turn.role == "user"]
-        if not begins:
-            return
-        gathered.skipped["a turn that was rolled back"] += len(gathered.turns) - begins[-1]
-        del gathered.turns[begins[-1] :]
+def _name(path: Path | None, session_id: str) -> str:
+    """The name that the person gave the session: in an index above its folder, where the last one counts."""
+    found = ""
+    for folder in [] if path is None else path.parents[:6]:
+        index = folder / "session_index.jsonl"
+        if index.is_file():
+            with opened(index) as source:
+                for line in Gathered("Codex").objects(source):
+                    if line.get("id") == session_id:
+                        found = text_of(line.get("thread_name")) or found
+            break
+    return found
 
 
 def _said(gathered: Gathered, item: Mapping[str, Any]) -> Iterator[NewTurn]:
@@ -68,38 +118,30 @@ def _said(gathered: Gathered, item: Mapping[str, Any]) -> Iterator[NewTurn]:
     elif kind == "reasoning":
         words = "\n".join(text_of(object_of(part).get("text")) for part in list_of(item.get("summary"))).strip()
         if words:
-            yield NewTurn(role="assistant", kind=TurnKind.THINKING, content=words)
+            yield thought(words)
     elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
         call = text_of(item.get("call_id")) or text_of(item.get("id"))
-        name = gathered.tools[call] = text_of(item.get("name")) or kind.removesuffix("_call")
-        asked = {"id": call, "name": name, "arguments": _arguments(item)}
-        yield NewTurn(role="assistant", kind=TurnKind.TOOL_CALL, content=None, tool_calls=[asked])
+        yield called(call, gathered.named(call, item.get("name") or kind.removesuffix("_call")), _arguments(item))
     elif kind in ("function_call_output", "custom_tool_call_output"):
         call, output = text_of(item.get("call_id")), item.get("output")
-        yield NewTurn(
-            role="tool",
-            kind=TurnKind.TOOL_RESULT,
-            status=TurnStatus.FAILED if object_of(output).get("success") is False else TurnStatus.COMPLETE,
-            content=_output(output),
-            tool_call_id=call,
-            tool_name=gathered.tools.get(call, "unknown"),
-        )
+        failed = object_of(output).get("success") is False
+        yield given_back(call, gathered.answered(call), _output(output), failed=failed)
     else:
-        gathered.skipped[f"an item of the type {kind}"] += 1
+        gathered.leave_out(f"an item of the type {kind[:_NAME]}")
 
 
 def _message(gathered: Gathered, item: Mapping[str, Any]) -> Iterator[NewTurn]:
     parts = [object_of(part) for part in list_of(item.get("content"))]
     words = "\n".join(text_of(part.get("text")) for part in parts if "text" in part)
     if images := sum("text" not in part for part in parts):
-        gathered.skipped["an image or a document"] += images
+        gathered.leave_out("an image or a document", images)
     role = item.get("role")
     if role not in ("user", "assistant") or (role == "user" and words.lstrip().startswith(_INJECTED)):
-        gathered.skipped[_BESIDE] += 1
+        gathered.leave_out(_BESIDE)
     elif words and role == "user":
-        yield NewTurn(role="user", content=words)
+        yield said("user", words)
     elif words:
-        yield NewTurn(role="assistant", content=words)
+        yield said("assistant", words)
 
 
 def _arguments(item: Mapping[str, Any]) -> dict[str, Any] | str:

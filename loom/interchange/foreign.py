@@ -4,86 +4,213 @@ it is taken."""
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 from loom.archive.clock import normalised
-from loom.archive.records import NewSession, NewTurn
-from loom.interchange.reading import ImportFailed, ReadSession
+from loom.archive.records import NewSession, NewTurn, TurnKind, TurnStatus
+from loom.interchange.reading import ReadSession, ReadTurn, is_deep
+from loom.interchange.source import ImportFailed, Source
+
+_LONGEST_KEY = 200
+_NUMBER_LIMIT = 10**9
+"""No response takes more tokens; the sums of what a hostile file says would not fit the archive."""
+_EPOCH = "1970-01-01T00:00:00.000000Z"
+_MOST_SKIPPED = 30
+_MOST_CALLS = 10_000
+"""So many calls may wait for their results."""
+
+
+class NothingSaid(ImportFailed):
+    """A session without a turn."""
 
 
 @dataclass
 class Gathered:
-    """A session as it is gathered line by line."""
+    """What is known of a session as its turns are read, one after the other."""
 
     agent: str
     """Whose it is, in words."""
-    turns: list[NewTurn] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     """What is not taken over, in words, and how often."""
     tools: dict[str, str] = field(default_factory=dict)
-    """The tool of each call, by its id."""
+    """The tool of each call that waits for its result, by its id."""
     session_id: str = ""
+    """As the agent has it; one that is no UUID stands for one."""
     title: str = ""
     folder: str = ""
     model: str = ""
     """Of the newest answer."""
     when: str | None = None
     """The newest time that a line had: lines without one are taken for as old."""
+    first_words: str = ""
+    """The first line of the person's first message, which is the title if there is no other."""
 
-    def objects(self, text: str) -> Iterator[Mapping[str, Any]]:
+    def objects(self, source: Source) -> Iterator[Mapping[str, Any]]:
         """The objects in the lines of the file; the last line may be torn."""
-        for line in text.split("\n"):  # there are other ends of lines inside of texts
-            if not line.strip():
-                continue
-            try:
-                made: Any = json.loads(line)
-            except (ValueError, RecursionError):
-                made = None
-            if isinstance(made, dict):
-                with suppress(ValueError):
-                    self.when = normalised(text_of(made.get("timestamp")))
-                yield made
-            else:
-                self.skipped["a line that is not whole"] += 1
+        for _, made in self.numbered(source):
+            yield made
 
-    def add(self, turn: NewTurn, key: str) -> None:
-        """The next turn; `key` is the same whenever the file is read."""
-        self.turns.append(replace(turn, append_key=key, created_at=self.when))
+    def numbered(self, source: Source) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """The same, each with the number of its line, from 0."""
+        for number, line in enumerate(source.lines()):
+            if line is None:
+                self.leave_out("a line that is too long")
+            elif line.strip():
+                made = loaded(line)
+                if isinstance(made, dict):
+                    self.at(made.get("timestamp"))
+                    yield number, made
+                else:
+                    self.leave_out("a line that is not whole")
 
-    def read(self) -> ReadSession:
-        """The session. Raises ImportFailed when nothing in it was said, or it has no id."""
-        if not self.turns:
-            raise ImportFailed(f"Nothing was said in that session of {self.agent}.")
-        try:
-            identity = UUID(self.session_id)
-        except ValueError as error:
-            raise ImportFailed(f"That session of {self.agent} has no id.") from error
-        exchanges: list[int] = []
-        for turn in self.turns:
-            exchanges.append((exchanges[-1] if exchanges else 0) + (turn.role == "user"))
-        return ReadSession(
-            NewSession(
-                id=str(identity),
-                # Taken if it is free; a letter in front, as all digits mean a place in the list.
-                reference=f"c{identity.hex[-3:]}",
-                title=self.title,
-                workspace_path=self.folder,
-                workspace_commit=None,
-                model_name=self.model or "unknown",
-                system_prompt="",
-                started_at=self.turns[0].created_at or normalised("1970-01-01"),
-                parent_id=None,
-                fork_turn=None,
-            ),
-            tuple(self.turns),
-            tuple(exchanges),
-            skipped=dict(self.skipped),
-        )
+    def leave_out(self, what: str, times: int = 1) -> None:
+        """Count what is not taken over."""
+        is_listed = what in self.skipped or len(self.skipped) < _MOST_SKIPPED
+        self.skipped[what if is_listed else "other things"] += times
+
+    def at(self, moment: object) -> None:
+        """The time from here on, if it is one."""
+        self.when = moment_of(moment) or self.when
+
+    def named(self, call: str, tool: object) -> str:
+        """Remember the tool of a call; its name."""
+        name = text_of(tool) or "unknown"
+        if len(self.tools) < _MOST_CALLS:
+            self.tools[call] = name
+        return name
+
+    def answered(self, call: str) -> str:
+        """The tool of the call that a result is of."""
+        return self.tools.pop(call, "unknown")
+
+
+Walk = Callable[[Gathered], Iterator[tuple[str, NewTurn]]]
+"""Reads a session from its beginning: each turn with a key that is the same whenever the file is read, and all else
+into what it is given."""
+
+
+def read_with(agent: str, walk: Walk, *, beside: tuple[Path, ...] = ()) -> ReadSession:
+    """The session that a walk reads. Raises NothingSaid, or ImportFailed when it has no id."""
+    gathered = Gathered(agent)
+    started, count = _EPOCH, 0
+    for read in _placed(gathered, walk):
+        started = (read.turn.created_at or _EPOCH) if not count else started
+        count += 1
+    if not count:
+        raise NothingSaid(f"Nothing was said in that session of {agent}.")
+    if not gathered.session_id:
+        raise ImportFailed(f"That session of {agent} has no id.")
+    identity = identity_of(agent, gathered.session_id)
+    session = NewSession(
+        id=str(identity),
+        # Taken if it is free; a letter in front, as all digits mean a place in the list.
+        reference=f"c{identity.hex[-3:]}",
+        title=gathered.title.strip() or gathered.first_words,
+        workspace_path=gathered.folder,
+        workspace_commit=None,
+        model_name=gathered.model or "unknown",
+        system_prompt="",
+        started_at=started,
+        parent_id=None,
+        fork_turn=None,
+    )
+    return ReadSession(
+        session, count, lambda: _placed(Gathered(agent), walk), skipped=dict(gathered.skipped), beside=beside
+    )
+
+
+def identity_of(agent: str, session_id: str) -> UUID:
+    """The id that a session of an agent has here: its own, or one that is made of it."""
+    with suppress(ValueError):
+        return UUID(session_id)
+    return uuid5(NAMESPACE_OID, f"{agent}/{session_id}".encode("utf-8", "replace").decode())
+
+
+def _placed(gathered: Gathered, walk: Walk) -> Iterator[ReadTurn]:
+    exchange, slug = 0, gathered.agent.lower().replace(" ", "-")
+    for key, turn in walk(gathered):
+        exchange += turn.role == "user"
+        if turn.role == "user" and not gathered.first_words and turn.content:
+            gathered.first_words = _first_line(turn.content)
+        short = key if len(key) <= _LONGEST_KEY else uuid5(NAMESPACE_OID, repr(key)).hex
+        placed = replace(turn, append_key=f"{slug}/{short}", created_at=turn.created_at or gathered.when or _EPOCH)
+        yield ReadTurn(placed, exchange)
+
+
+def _first_line(content: str) -> str:
+    """What may name a session: not what an agent writes in the person's name, which begins with a tag."""
+    line = content[:2000].strip().partition("\n")[0].strip()
+    return "" if line.startswith("<") else line
+
+
+def said(role: str, words: str) -> NewTurn:
+    """Words of the person or of the model."""
+    return NewTurn(role="user" if role == "user" else "assistant", content=words)
+
+
+def thought(words: str) -> NewTurn:
+    """What the model thought."""
+    return NewTurn(role="assistant", kind=TurnKind.THINKING, content=words)
+
+
+def note(words: str) -> NewTurn:
+    """What the person sees and no model is sent."""
+    return NewTurn(role="system", kind=TurnKind.NOTE, content=words)
+
+
+def called(call: str, tool: str, arguments: dict[str, Any] | str) -> NewTurn:
+    """A call of a tool."""
+    asked = {"id": call, "name": tool, "arguments": arguments}
+    return NewTurn(role="assistant", kind=TurnKind.TOOL_CALL, content=None, tool_calls=[asked])
+
+
+def given_back(call: str, tool: str, words: str, *, failed: bool = False) -> NewTurn:
+    """What a call gave back."""
+    status = TurnStatus.FAILED if failed else TurnStatus.COMPLETE
+    return NewTurn(
+        role="tool", kind=TurnKind.TOOL_RESULT, status=status, content=words, tool_call_id=call, tool_name=tool
+    )
+
+
+def loaded(text: str) -> object:
+    """What a JSON text holds; None if it is none, or nested deeper than can be written again. A number that is none
+    for others (NaN, 1e999) is its text."""
+    try:
+        made: object = json.loads(text, parse_constant=str, parse_float=_float)
+    except (ValueError, RecursionError):
+        return None
+    return None if is_deep(made) else made
+
+
+def dumped(value: object) -> str:
+    """A value of JSON as text."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _float(text: str) -> float | str:
+    value = float(text)
+    return value if math.isfinite(value) else text
+
+
+def moment_of(value: object) -> str | None:
+    """A moment as the archive writes it: ISO 8601, or seconds or milliseconds since 1970; None if it is none."""
+    try:
+        if isinstance(value, str):
+            return normalised(value)
+        if type(value) in (int, float) and value:
+            number = float(value)  # type: ignore[arg-type]
+            return normalised(datetime.fromtimestamp(number / 1000 if abs(number) > 1e11 else number, UTC))
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None
 
 
 def text_of(value: object) -> str:
@@ -93,7 +220,7 @@ def text_of(value: object) -> str:
 
 def number_of(value: object) -> int:
     """The whole number, or 0."""
-    return value if type(value) is int and value >= 0 else 0
+    return value if type(value) is int and 0 <= value <= _NUMBER_LIMIT else 0
 
 
 def object_of(value: object) -> Mapping[str, Any]:
@@ -106,10 +233,17 @@ def list_of(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def arguments_of(raw: str) -> dict[str, Any] | str:
-    """The arguments of a call, from the JSON that they are sent as; where it is none of an object, the text."""
-    try:
-        made: Any = json.loads(raw)
-    except (ValueError, RecursionError):
+def words_of(content: object) -> str:
+    """The words of a content that is text, or a list of parts of which some have text."""
+    if isinstance(content, str):
+        return content
+    parts = (part if isinstance(part, str) else text_of(object_of(part).get("text")) for part in list_of(content))
+    return "\n".join(part for part in parts if part)
+
+
+def arguments_of(raw: object) -> dict[str, Any] | str:
+    """The arguments of a call: an object, or the JSON text of one; where it is none of an object, the text."""
+    if isinstance(raw, dict):
         return raw
-    return made if isinstance(made, dict) else raw
+    made = loaded(text_of(raw))
+    return made if isinstance(made, dict) else text_of(raw)

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-from loom.archive.clock import normalised
 from loom.archive.records import NewTurn, TurnKind, TurnStatus
-from loom.interchange.foreign import Gathered, arguments_of, list_of, number_of, object_of, text_of
+from loom.interchange.foreign import (
+    Gathered,
+    arguments_of,
+    called,
+    dumped,
+    list_of,
+    moment_of,
+    number_of,
+    object_of,
+    read_with,
+    said,
+    text_of,
+    thought,
+)
 from loom.interchange.reading import ReadSession
 
 _STATUS = {"failed": TurnStatus.FAILED, "retried": TurnStatus.FAILED, "denied": TurnStatus.DENIED}
@@ -26,61 +37,54 @@ def is_pydantic_deep(document: object) -> bool:
 def read_pydantic_deep(messages: Sequence[object]) -> ReadSession:
     """The session; its id is made of its first message, so that one that has grown is known again. Raises
     ImportFailed when nothing in it was said."""
-    gathered = Gathered("pydantic-deep")
     first = json.dumps(messages[0], sort_keys=True)
-    gathered.session_id = str(uuid5(NAMESPACE_OID, f"pydantic-deep/{first}"))
-    for number, message in enumerate(map(object_of, messages)):
-        usage = _usage(object_of(message.get("usage")))
-        model = text_of(message.get("model_name"))
-        gathered.model = f"{text_of(message.get('provider_name')) or 'unknown'}:{model}" if model else gathered.model
-        for place, part in enumerate(map(object_of, list_of(message.get("parts")))):
-            for time in (part.get("timestamp"), message.get("timestamp")):
-                with suppress(ValueError):
-                    gathered.when = normalised(text_of(time))
-                    break
-            for turn in _said(gathered, part):
-                gathered.add(replace(turn, usage=usage), f"pydantic-deep/{number}/{place}")
-                usage = None
-    return gathered.read()
+
+    def walk(gathered: Gathered) -> Iterator[tuple[str, NewTurn]]:
+        gathered.session_id = str(uuid5(NAMESPACE_OID, f"pydantic-deep/{first}"))
+        for number, message in enumerate(map(object_of, messages)):
+            usage = _usage(object_of(message.get("usage")))
+            model, provider = text_of(message.get("model_name")), text_of(message.get("provider_name"))
+            gathered.model = f"{provider or 'unknown'}:{model}" if model else gathered.model
+            for place, part in enumerate(map(object_of, list_of(message.get("parts")))):
+                gathered.at(moment_of(part.get("timestamp")) or message.get("timestamp"))
+                for turn in _said(gathered, part):
+                    yield f"{number}/{place}", replace(turn, usage=usage)
+                    usage = None
+
+    return read_with("pydantic-deep", walk)
 
 
 def _said(gathered: Gathered, part: Mapping[str, Any]) -> Iterator[NewTurn]:
     content, call = part.get("content"), text_of(part.get("tool_call_id"))
     match part.get("part_kind"):
         case "user-prompt" if words := _words(content):
-            yield NewTurn(role="user", content=words)
+            yield said("user", words)
         case "text" if words := text_of(content):
-            yield NewTurn(role="assistant", content=words)
+            yield said("assistant", words)
         case "thinking" if words := text_of(content):
-            yield NewTurn(role="assistant", kind=TurnKind.THINKING, content=words)
+            yield thought(words)
         case "tool-call":
-            name = gathered.tools[call] = text_of(part.get("tool_name")) or "unknown"
-            asked = {"id": call, "name": name, "arguments": _arguments(part.get("args"))}
-            yield NewTurn(role="assistant", kind=TurnKind.TOOL_CALL, content=None, tool_calls=[asked])
+            yield called(call, gathered.named(call, part.get("tool_name")), arguments_of(part.get("args")))
         case ("tool-return" | "retry-prompt") as kind if text_of(part.get("tool_name")):
             # As older ones have it.
-            said = "failed" if kind == "retry-prompt" else text_of(part.get("outcome"))
+            ended = "failed" if kind == "retry-prompt" else text_of(part.get("outcome"))
             yield NewTurn(
                 role="tool",
                 kind=TurnKind.TOOL_RESULT,
-                status=_STATUS.get(said, TurnStatus.COMPLETE),
+                status=_STATUS.get(ended, TurnStatus.COMPLETE),
                 content=_words(content),
                 tool_call_id=call,
                 tool_name=text_of(part.get("tool_name")),
             )
         case kind:
-            gathered.skipped[f"a part of the kind {kind}"] += 1
+            gathered.leave_out(f"a part of the kind {text_of(kind)[:40] or 'unknown'}")
 
 
 def _words(content: object) -> str:
     """Text as it is; of a list what is text in it; anything else as JSON."""
     if isinstance(content, list) and all(isinstance(each, str) or object_of(each).get("kind") for each in content):
         return "\n".join(each for each in content if isinstance(each, str))
-    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-
-
-def _arguments(given: object) -> dict[str, Any] | str:
-    return given if isinstance(given, dict) else arguments_of(text_of(given))
+    return content if isinstance(content, str) else dumped(content)
 
 
 def _usage(usage: Mapping[str, Any]) -> dict[str, int] | None:

@@ -3,82 +3,146 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import islice
+from pathlib import Path
 from typing import Any, TypeVar, get_args
 from uuid import UUID
 
 from loom.archive.clock import normalised
 from loom.archive.records import NewSession, NewTurn, Role, TurnKind, TurnStatus
 from loom.archive.references import is_reference
-from loom.errors import LoomError
 from loom.interchange.document import FORMAT, VERSION
+from loom.interchange.source import ImportFailed, Source
 from loom.text import show_line
+
+HOW = "`loom export REF FILE.json` writes what can be read again."
+
+BATCH_TURNS = 250
+BATCH_CHARACTERS = 4_000_000
+"""A batch of one exchange ends at either limit, before a turn that is not the person's."""
+
+_FIRST_LINE = f'{{"format": "{FORMAT}", "version": {VERSION},'
+_SESSION, _TURNS = '"session": ', '"turns": ['
 
 _T = TypeVar("_T")
 
 
-class ImportFailed(LoomError):
-    """A file that is no session of loom's, or none that the archive can take."""
+@dataclass(frozen=True, slots=True)
+class ReadTurn:
+    """A turn as it stands in a file."""
+
+    turn: NewTurn
+    """It has a key, so that storing it twice stores it once."""
+    exchange: int
+    digest: str = ""
+    """What it had where it was exported, chained to the one before; none of another agent's."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadSession:
-    """What a file has of a session."""
+    """What a file has of a session. Its turns are read when they are asked for: no file is too long."""
 
     session: NewSession
     """Without its instructions: those of a file are not to be followed unseen, and a session without any begins with
     loom's own."""
-    turns: tuple[NewTurn, ...]
-    """All of them, ascending from turn 1. Each has a key, so that storing one twice stores it once."""
-    exchanges: tuple[int, ...]
-    """The exchange of each."""
-    digests: tuple[str, ...] = ()
-    """The digest that each had where it was exported, chained to the one before; none of another agent's."""
+    turn_count: int
+    walk: Callable[[], Iterator[ReadTurn]]
+    """All turns, ascending from turn 1, read anew by each call. Raises ImportFailed."""
+    is_own: bool = False
+    """Whether loom wrote it, which gave each turn a digest."""
     skipped: Mapping[str, int] = field(default_factory=dict)
     """What was not taken over, in words, and how often."""
+    beside: tuple[Path, ...] = ()
+    """Files of what its sub-agents said, which are sessions by themselves."""
 
-    def behind(self, turn_number: int) -> Iterator[Sequence[NewTurn]]:
-        """The turns behind this one, exchange by exchange."""
-        left = zip(self.exchanges[turn_number:], self.turns[turn_number:], strict=True)
-        for _, exchange in groupby(left, key=lambda pair: pair[0]):
-            yield [turn for _, turn in exchange]
+    def batches(self, behind: int = 0) -> Iterator[Sequence[ReadTurn]]:
+        """The turns behind turn `behind`, to be stored one batch after the other: an exchange each, a long one in
+        parts. Raises ImportFailed."""
+        batch: list[ReadTurn] = []
+        size = 0
+        for read in islice(self.walk(), behind, None):
+            is_full = len(batch) >= BATCH_TURNS or size >= BATCH_CHARACTERS
+            # What begins with a person's turn is an exchange by itself for the archive.
+            if batch and (read.exchange != batch[-1].exchange or (is_full and read.turn.role != "user")):
+                yield batch
+                batch, size = [], 0
+            batch.append(read)
+            size += len(read.turn.content or "")
+        if batch:
+            yield batch
 
 
-def read_document(text: str) -> ReadSession:
+def read_document(source: Source) -> ReadSession:
     """The session that the document holds. Keys that are not known are skipped. Raises ImportFailed, which names what
     is wrong with it."""
+    walk = _by_lines if _goes_by_lines(source) else _at_once
+    head, rows = walk(source)
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ImportFailed("That is no JSON.", "`loom export REF FILE.json` writes what can be read again.") from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ImportFailed(
-            "That is JSON, but no session of loom's.", "`loom export REF FILE.json` writes what can be read again."
-        )
-    if document.get("version") != VERSION:
-        raise ImportFailed("A newer loom wrote that.", "Read it with that one.")
-    try:
-        head, rows = _Fields(document.get("session")), document["turns"]
-        session = _session(head)
-        fields = [_Fields(row) for row in rows]
+        session = _session(_Fields(head))
     except (KeyError, TypeError, ValueError) as error:
         raise ImportFailed(f"That is no whole session: {show_line(str(error), 200)}.") from error
-    turns = []
-    for number, row in enumerate(fields, 1):
+    count = sum(1 for _ in _turns(rows))
+    return ReadSession(session, count, lambda: _turns(walk(source)[1]), is_own=True)
+
+
+def _goes_by_lines(source: Source) -> bool:
+    """Whether it is as loom wrote it, a turn a line."""
+    lines = islice(source.lines(), 2)
+    first, second = next(lines, None), next(lines, None)
+    return (first or "").rstrip() == _FIRST_LINE and (second or "").startswith(_SESSION)
+
+
+def _by_lines(source: Source) -> tuple[object, Iterator[object]]:
+    lines = source.lines()
+    next(lines)
+    head = _loaded((next(lines) or "").strip().removeprefix(_SESSION).removesuffix(","))
+    return head, _rows(lines)
+
+
+def _rows(lines: Iterator[str | None]) -> Iterator[object]:
+    if (next(lines, None) or "").strip() != _TURNS:
+        raise ImportFailed("That is no whole session: it has no turns.")
+    for line in lines:
+        if line is None:
+            raise ImportFailed("That is no session that can be read: one of its lines is too long.")
+        if line.strip() == "]}":
+            return
+        yield _loaded(line.strip().removesuffix(","))
+    raise ImportFailed("That is no whole session: its end is missing.")
+
+
+def _at_once(source: Source) -> tuple[object, Iterator[object]]:
+    made = _loaded(source.whole())
+    if not isinstance(made, dict) or made.get("format") != FORMAT:
+        raise ImportFailed("That is JSON, but no session that loom knows.", HOW)
+    if made.get("version") != VERSION:
+        raise ImportFailed("A newer loom wrote that.", "Read it with that one.")
+    rows = made.get("turns")
+    if not isinstance(rows, list):
+        raise ImportFailed("That is no whole session: it has no turns.")
+    return made.get("session"), iter(rows)
+
+
+def _loaded(text: str) -> object:
+    try:
+        made: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ImportFailed("That is no JSON.", HOW) from error
+    return made
+
+
+def _turns(rows: Iterator[object]) -> Iterator[ReadTurn]:
+    for number, kept in enumerate(rows, 1):
         try:
+            row = _Fields(kept)
             if row.whole("turn_number") != number:
                 raise ValueError("it is missing")
-            turns.append(_turn(row, number))
-        except (KeyError, TypeError, ValueError) as error:
+            read = ReadTurn(_turn(row, number), row.whole("exchange"), row.text("digest"))
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise ImportFailed(f"T{number} cannot be read: {show_line(str(error), 200)}.") from error
-    return ReadSession(
-        session,
-        tuple(turns),
-        tuple(row.whole("exchange") for row in fields),
-        tuple(row.text("digest") for row in fields),
-    )
+        yield read
 
 
 def _session(head: _Fields) -> NewSession:
@@ -108,6 +172,8 @@ def _turn(row: _Fields, number: int) -> NewTurn:
     usage, calls, cost = row.maybe("usage", dict), row.maybe("tool_calls", list), row.kept.get("cost_usd")
     if calls is not None and not all(isinstance(call, dict) and isinstance(call.get("id"), str) for call in calls):
         raise ValueError("its calls are none")
+    if is_deep(calls) or is_deep(usage):
+        raise ValueError("it is nested too deep")
     return NewTurn(
         role=role,  # type: ignore[arg-type]  # one of them, as was just seen
         content=row.maybe("content", str),
@@ -124,6 +190,19 @@ def _turn(row: _Fields, number: int) -> NewTurn:
         append_key=f"import/{number}",
         created_at=normalised(row.text("created_at")),
     )
+
+
+def is_deep(value: object, most: int = 100) -> bool:
+    """Whether lists and objects are nested in it deeper than anybody nests them: they could be read, and not be
+    written."""
+    level = [value]
+    while level:
+        if most < 0:
+            return True
+        most -= 1
+        inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = [value for values in inner for value in values if isinstance(value, dict | list)]
+    return False
 
 
 class _Fields:

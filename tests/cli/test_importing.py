@@ -9,7 +9,9 @@ import pytest
 
 from loom.archive import ConversationStore
 from loom.interchange.reading import read_document
+from loom.interchange.source import opened
 from tests.cli.test_main import loom
+from tests.interchange import test_claude_code as claude_code
 from tests.interchange.test_claude_code import TALK, text_of
 from tests.interchange.test_other_agents import GPTSH
 
@@ -76,16 +78,18 @@ async def test_one_that_is_there_is_not_stored_twice_and_one_that_went_on_is_lef
 async def test_an_import_that_was_cut_off_goes_on(talk: Path, tmp_path: Path) -> None:
     here = tmp_path / "here"
     here.mkdir(mode=0o700)
-    read = read_document(talk.read_text())
-    store = await ConversationStore.open(here / "archive.db")
-    assert await store.adopt_session(read.session)
-    await store.append_turns(read.session.id, next(read.behind(0)))
-    assert 0 < await store.get_turn_count(read.session.id) < len(read.turns)
-    await store.close()
+    with opened(talk) as source:
+        read = read_document(source)
+        store = await ConversationStore.open(here / "archive.db")
+        assert await store.adopt_session(read.session)
+        await store.append_turns(read.session.id, [each.turn for each in next(read.batches())])
+        assert 0 < await store.get_turn_count(read.session.id) < read.turn_count
+        await store.close()
+        digests = [each.digest for each in read.walk()]
     assert loom("import", str(talk), home=here).returncode == 0
     store = await ConversationStore.open(here / "archive.db", readonly=True)
     stored = await store.get_range(read.session.id, 1, 100)
-    assert tuple(turn.digest for turn in stored) == read.digests
+    assert [turn.digest for turn in stored] == digests
     await store.close()
 
 
@@ -133,3 +137,60 @@ def test_a_session_of_claude_code_is_found_gone_on_with_and_taken_in_again_when_
     assert len(turns) == 8 and all(turn["token_count"] > 0 for turn in turns)
     done = loom("cowork", "-w", str(folder), "-m", "offline", "--resume", "-p", "what was turn 1", home=here)
     assert done.returncode == 0 and "What is here?" in done.stdout
+
+
+async def test_calls_without_results_and_results_without_calls_break_no_window(tmp_path: Path) -> None:
+    file, folder, here = tmp_path / "0b7e.jsonl", tmp_path / "work", tmp_path / "here"
+    folder.mkdir()
+    odd = [
+        claude_code.answered("a5", {**claude_code.CALL, "id": "toolu_2"}, message="m4"),
+        claude_code.answered("a6", {**claude_code.CALL, "id": "toolu_2"}, message="m5"),
+        claude_code.asked("u4", [{**claude_code.RESULT, "tool_use_id": "toolu_9"}]),
+        claude_code.asked("u5", [{**claude_code.RESULT, "tool_use_id": ""}, claude_code.RESULT]),
+        claude_code.asked("u6", "And then?"),
+        claude_code.answered("a7", {**claude_code.CALL, "id": "toolu_3"}, message="m6"),
+    ]
+    file.write_text(text_of(*({**each, "cwd": str(folder)} for each in [*TALK, *odd])))
+    assert loom("import", str(file), home=here).returncode == 0
+    done = loom("cowork", "-w", str(folder), "-m", "offline", "--resume", "-p", "what was turn 1", home=here)
+    assert done.returncode == 0 and "What is here?" in done.stdout, done.stderr
+    assert loom("export", "0", "-w", str(folder), home=here).returncode == 0
+    assert loom("context", "0", "-w", str(folder), "--at", "1", "--full", home=here).returncode == 0
+    assert loom("check", home=here).returncode == 0
+
+
+def test_sub_agents_and_outputs_that_were_too_large_come_from_beside_the_file(tmp_path: Path) -> None:
+    file, here = tmp_path / f"{claude_code.SESSION}.jsonl", tmp_path / "here"
+    beside = tmp_path / claude_code.SESSION
+    for folder in ("subagents", "tool-results"):
+        (beside / folder).mkdir(parents=True)
+    (tmp_path / "secret").write_text("the secret")
+    (beside / "tool-results" / "toolu_1.txt").write_text("the whole output, é")
+    (beside / "tool-results" / "linked").symlink_to(tmp_path / "secret")
+    talk = [*TALK]
+    for number, saved in enumerate(["/home/ada/toolu_1.txt", str(tmp_path / "secret"), "/x/linked", "/x/none"]):
+        words = (
+            f"<persisted-output>\nOutput too large. Full output saved to: {saved}\n\nPreview:\nthe\n</persisted-output>"
+        )
+        talk.append(claude_code.asked(f"r{number}", [{**claude_code.RESULT, "content": words}]))
+    file.write_text(text_of(*talk))
+    agent = [{**each, "isSidechain": True, "agentId": "a7"} for each in TALK[1:5]]
+    (beside / "subagents" / "agent-a7.jsonl").write_text(text_of(*agent))
+    done = loom("import", str(file), "-w", str(tmp_path), home=here)
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 1
+    assert "1 session; --sub-agents" in done.stderr and "whose file is not there (3)" in done.stderr
+    exported = loom("export", "0", "-w", str(tmp_path), home=here).stdout
+    assert "the whole output, é" in exported and "the secret" not in exported
+    done = loom("import", str(file), "-w", str(tmp_path), "--sub-agents", home=here)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[1].endswith(": 4 turns of Sub-agent: What is here? Look.")
+
+
+def test_of_several_files_the_good_ones_are_taken_in(tmp_path: Path) -> None:
+    (tmp_path / "bad").write_text("nothing")
+    (tmp_path / "a.jsonl").write_text(text_of(*TALK))
+    (tmp_path / "b.json").write_text(json.dumps(GPTSH))
+    files = [str(tmp_path / name) for name in ("a.jsonl", "bad", "b.json")]
+    done = loom("import", *files, "-w", str(tmp_path), home=tmp_path / "here")
+    assert done.returncode == 2
+    assert len(done.stdout.splitlines()) == 2 and f"{files[1]}: That is no JSON" in done.stderr

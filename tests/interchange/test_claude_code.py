@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from loom.archive.records import TurnKind, TurnStatus
-from loom.interchange.reading import ImportFailed
-from loom.interchange.session_file import read_session
+from loom.interchange.source import ImportFailed
+from tests.interchange.reading_text import read_session
 
 SESSION = "0b7e51a2-3c44-4f0e-9a51-2d6c8a4be001"
 
@@ -87,7 +87,9 @@ def test_a_response_over_several_lines_is_paid_once() -> None:
 
 def test_the_title_is_the_persons_then_the_newest_of_the_models() -> None:
     titled = [line("ai-title", aiTitle="First"), line("ai-title", aiTitle="Second")]
-    assert read_session(text_of(*TALK)).session.title == ""
+    assert read_session(text_of(*TALK)).session.title == "What is here?\u2028Look."
+    clear = asked("u0", "<command-name>/clear</command-name>")
+    assert read_session(text_of(clear, *TALK)).session.title == "What is here?\u2028Look."
     assert read_session(text_of(*TALK, *titled)).session.title == "Second"
     named = line("custom-title", customTitle="Mine")
     assert read_session(text_of(*TALK, named, *titled)).session.title == "Mine"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from loom.archive.records import TurnKind, TurnStatus
-from loom.interchange.reading import ImportFailed
-from loom.interchange.session_file import read_session
+from loom.interchange.source import ImportFailed
+from tests.interchange.reading_text import read_session
 
 SESSION = "0199b8c0-54a1-7bd3-8a44-6f20c0f4a7e2"
 

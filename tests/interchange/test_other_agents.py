@@ -20,8 +20,8 @@ from pydantic_ai.messages import (
 from pydantic_ai.usage import RequestUsage
 
 from loom.archive.records import TurnKind, TurnStatus
-from loom.interchange.reading import ImportFailed
-from loom.interchange.session_file import read_session
+from loom.interchange.source import ImportFailed
+from tests.interchange.reading_text import read_session
 
 GPTSH: dict[str, Any] = {
     "id": "7x2m",

@@ -11,7 +11,8 @@ import pytest
 
 from loom.archive import ConversationStore
 from loom.interchange.document import document
-from loom.interchange.reading import ImportFailed, read_document
+from loom.interchange.source import ImportFailed
+from tests.interchange.reading_text import read_document
 
 
 @pytest.fixture
@@ -34,8 +35,7 @@ async def exported(tmp_path: Path) -> dict[str, Any]:
 
 def test_every_turn_is_read_as_it_was_exchange_by_exchange(exported: dict[str, Any]) -> None:
     read = read_document(json.dumps(exported))
-    assert [len(turns) for turns in read.behind(0)] == [3, 1]
-    assert [[turn.content for turn in turns] for turns in read.behind(3)] == [["thanks"]]
+    assert read.batches == [3, 1]
     asked = ("role", "content", "kind", "status", "tool_calls", "tool_call_id", "tool_name", "token_count", "usage")
     for turn, row in zip(read.turns, exported["turns"], strict=True):
         assert {name: getattr(turn, name) for name in asked} == {name: row[name] for name in asked}
@@ -74,7 +74,7 @@ def _session(**wrong: object) -> Callable[[dict[str, Any]], None]:
         (lambda made: made.update(version=2), "newer loom"),
         (lambda made: made.pop("turns"), "no whole session"),
         (lambda made: made.update(session=[]), "no whole session"),
-        (lambda made: made.update(turns=[1]), "no whole session"),
+        (lambda made: made.update(turns=[1]), "T1 cannot be read: there are no fields"),
         (_session(id="../../etc"), "no whole session"),
         (_session(reference="FORK x"), "its reference is none"),
         (_session(reference="1234"), "its reference is none"),
