@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -62,13 +63,22 @@ async def _import(parsed: argparse.Namespace) -> int:
 
 def _sessions(name: str, *, sub_agents: bool) -> Iterator[ReadSession | ImportFailed]:
     if name != "-":
-        yield from sessions_in(named_file(name), sub_agents=sub_agents)
+        path, only = _split(name)
+        yield from sessions_in(path, only=only, sub_agents=sub_agents)
         return
     try:
         with opened_stream(sys.stdin.buffer) as source:
             yield read_session(source)
     except ImportFailed as error:
         yield error
+
+
+def _split(name: str) -> tuple[Path, str]:
+    """The file, and which of its sessions is meant (`sessions.db#ID`); none if all are."""
+    bare, mark, only = name.rpartition("#")
+    if mark and not named_file(name).exists() and named_file(bare).exists():
+        return named_file(bare), only
+    return named_file(name.rstrip(os.sep) or name), ""
 
 
 def _told(read: ReadSession, session: Session, changed_from: int, *, sub_agents: bool) -> int:

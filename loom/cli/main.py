@@ -220,9 +220,10 @@ def _add_export(commands: _Commands[argparse.ArgumentParser]) -> None:
 def _add_import(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "import",
-        help="take a session in from a file",
+        help="take sessions in from files, those of other agents too",
         description="Store the session that `loom export REF FILE.json` wrote, here or on another machine, with the "
-        "turns, times and id that it had, or one of Claude Code, Codex, gptsh or pydantic-deep as far as it is known. "
+        "turns, times and id that it had, or those of Claude Code, Codex, Gemini CLI, OpenCode, Crush, Goose, Kimi "
+        "CLI, Mistral Vibe, Aider, gptsh or pydantic-deep as far as they are known; their files are only read. "
         "Exit code 1 when somebody has changed what loom wrote, 2 when a file is no session; the others are stored all "
         "the same. An import that was cut off, or whose file has grown, goes on when it is called again.",
     )
@@ -230,7 +231,8 @@ def _add_import(commands: _Commands[argparse.ArgumentParser]) -> None:
         "files",
         metavar="FILE",
         nargs="+",
-        help="what `loom export` wrote as JSON, or another agent's file; `-` reads stdin",
+        help="what `loom export` wrote as JSON, or another agent's file, folder or database (sessions.db#ID for one of "
+        "its sessions); `-` reads stdin",
     )
     parser.add_argument("--sub-agents", action="store_true", help="what sub-agents said, too, as sessions")
     parser.add_argument(

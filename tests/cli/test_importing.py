@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from loom.archive import ConversationStore
 from loom.interchange.reading import read_document
 from loom.interchange.source import opened
 from tests.cli.test_main import loom
+from tests.interchange import homes
 from tests.interchange import test_claude_code as claude_code
 from tests.interchange.test_claude_code import TALK, text_of
 from tests.interchange.test_other_agents import GPTSH
@@ -194,3 +196,26 @@ def test_of_several_files_the_good_ones_are_taken_in(tmp_path: Path) -> None:
     done = loom("import", *files, "-w", str(tmp_path), home=tmp_path / "here")
     assert done.returncode == 2
     assert len(done.stdout.splitlines()) == 2 and f"{files[1]}: That is no JSON" in done.stderr
+
+
+def test_a_database_gives_its_sessions_or_the_one_that_is_named(tmp_path: Path) -> None:
+    folder, here = tmp_path / "work", tmp_path / "here"
+    folder.mkdir()
+    path = homes.opencode_home(tmp_path, folder)
+    done = loom("import", f"{path}#ses_2", home=here)
+    assert (done.returncode, done.stdout.partition(": ")[2]) == (0, "1 turn of A child\n"), done.stderr
+    done = loom("import", str(path), home=here)
+    assert (done.returncode, done.stdout.partition(": ")[2]) == (0, "7 turns of Looking around\n")
+    assert "a.py" in loom("search", "a.py", "-w", str(folder), home=here).stdout
+    assert loom("check", home=here).returncode == 0
+    done = loom("import", str(here / "archive.db"), home=here)
+    assert done.returncode == 2 and "none of an agent" in done.stderr
+
+
+@pytest.mark.parametrize("home", [homes.vibe_home, homes.kimi_home, homes.crush_home, homes.goose_home])
+def test_a_session_of_another_agent_goes_on(home: Callable[[Path, Path], Path], tmp_path: Path) -> None:
+    folder, here = tmp_path / "work", tmp_path / "here"
+    folder.mkdir()
+    assert loom("import", str(home(tmp_path, folder)), home=here).returncode == 0
+    done = loom("cowork", "-w", str(folder), "-m", "offline", "--resume", "-p", "what was turn 1", home=here)
+    assert done.returncode == 0 and "What is here?" in done.stdout, done.stderr

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +22,10 @@ from hypothesis import strategies as st
 from loom.archive import ConversationStore
 from loom.interchange import source as sources
 from loom.interchange.session_file import read_session as read_source
+from loom.interchange.session_file import sessions_in
 from loom.interchange.source import ImportFailed, Source, opened
 from tests.cli.test_main import loom
-from tests.interchange import test_claude_code, test_codex
+from tests.interchange import homes, test_claude_code, test_codex
 from tests.interchange.reading_text import read_session, source_of, whole
 from tests.interchange.test_other_agents import GPTSH
 
@@ -68,13 +71,29 @@ def _with(value: Any, path: tuple[Any, ...], new: object) -> Any:
     return copy
 
 
-_TALKS: list[list[dict[str, Any]]] = [test_claude_code.TALK, test_codex.TALK, [GPTSH]]
+def _made(home: Callable[[Path, Path], Path], name: str = "") -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        made = home(Path(folder), Path(folder)) / name
+        return [json.loads(line) for line in made.read_text().splitlines() if line.endswith("}")]
+
+
+_TALKS: list[list[dict[str, Any]]] = [
+    test_claude_code.TALK,
+    test_codex.TALK,
+    _made(homes.gemini_home),
+    [GPTSH],
+]
+_FOLDERS = {
+    "wire.jsonl": _made(homes.kimi_home, "wire.jsonl"),
+    "context.jsonl": _made(homes.kimi_context, "context.jsonl"),
+    "messages.jsonl": _made(homes.vibe_home, "messages.jsonl"),
+}
 
 
 @st.composite
-def _files(draw: st.DrawFn) -> str:
+def _files(draw: st.DrawFn, talks: list[list[dict[str, Any]]] = _TALKS) -> str:
     """The lines of a real session, some of them with something else in some place, among others that are anything."""
-    lines: list[object] = list(draw(st.sampled_from(_TALKS)))
+    lines: list[object] = list(draw(st.sampled_from(talks)))
     for _ in range(draw(st.integers(0, 4))):
         at = draw(st.integers(0, len(lines) - 1))
         lines[at] = _with(lines[at], draw(st.sampled_from(list(_places(lines[at])))), draw(_VALUES))
@@ -92,6 +111,47 @@ def test_any_lines_give_a_session_or_a_refusal(text: str) -> None:
         return
     assert read.turns and read.exchanges[-1] >= 0
     assert len({turn.append_key for turn in read.turns}) == len(read.turns)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(sorted(_FOLDERS)), st.data())
+def test_any_lines_in_the_folder_of_a_session_give_one_or_a_refusal(name: str, data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        (folder / name).write_text(data.draw(_files([_FOLDERS[name]])))
+        for beside in ("meta.json", "state.json"):
+            (folder / beside).write_text(json.dumps(data.draw(_VALUES)))
+        for read in sessions_in(folder):
+            if not isinstance(read, ImportFailed):
+                assert whole(read).turns
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.sampled_from([homes.opencode_home, homes.crush_home, homes.goose_home]),
+    st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20), _VALUES), max_size=8),
+)
+def test_any_values_in_a_database_give_sessions_or_refusals(
+    home: Callable[[Path, Path], Path], changes: list[tuple[int, int, object]]
+) -> None:
+    with tempfile.TemporaryDirectory() as made:
+        path = home(Path(made), Path(made))
+        connection = sqlite3.connect(path)
+        columns = [
+            (table, column)
+            for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            for _, column, *_ in connection.execute(f"PRAGMA table_info({table})").fetchall()
+        ]
+        for at, row, value in changes:
+            table, column = columns[at % len(columns)]
+            is_plain = isinstance(value, float | None) or (type(value) is int and abs(value) < 2**63)
+            bound = value if is_plain else json.dumps(value)
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (bound, row))
+        connection.commit()
+        connection.close()
+        for read in sessions_in(path, sub_agents=True):
+            if not isinstance(read, ImportFailed):
+                assert whole(read).turns
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
