@@ -16,10 +16,12 @@ from pathlib import Path
 
 from loom.archive import ConversationStore, NewTurn, Session, UnknownSession
 from loom.archive.workspaces import identify
+from loom.cli.histories import list_histories
 from loom.cli.main import EXIT_BAD_INPUT, EXIT_FAILED
 from loom.cli.named_file import named_file
 from loom.cli.output import say, write_line
 from loom.cli.workspace import find_workspace
+from loom.errors import LoomError
 from loom.interchange.reading import ReadSession, ReadTurn
 from loom.interchange.session_file import read_session, sessions_in
 from loom.interchange.source import ImportFailed, opened_stream
@@ -32,6 +34,12 @@ Count = Callable[[NewTurn], int]
 def run(parsed: argparse.Namespace) -> int:
     """Store the sessions, and say what of them was not taken over; 1 when one is not, word for word, what was exported,
     2 when one could not be read: the others are stored all the same."""
+    if parsed.list is not None:
+        if parsed.files:
+            raise LoomError("--list takes no FILE.", "`loom import --list` shows what can be named, without it one is.")
+        return list_histories(parsed)
+    if not parsed.files:
+        raise LoomError("No FILE is named.", "`loom import --list` shows the histories of other agents that are here.")
     return asyncio.run(_import(parsed))
 
 

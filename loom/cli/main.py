@@ -230,13 +230,27 @@ def _add_import(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "files",
         metavar="FILE",
-        nargs="+",
+        nargs="*",
         help="what `loom export` wrote as JSON, or another agent's file, folder or database (sessions.db#ID for one of "
         "its sessions); `-` reads stdin",
     )
     parser.add_argument("--sub-agents", action="store_true", help="what sub-agents said, too, as sessions")
     parser.add_argument(
-        "-w", "--workspace", metavar="PATH", help="the folder that it goes on in (default: the one it was begun in)"
+        "-l",
+        "--list",
+        metavar="AGENT",
+        nargs="?",
+        const="",
+        help="list what other agents (or this one) have kept of the folder, in their usual places on this machine",
+    )
+    parser.add_argument("-a", "--all", action="store_true", help="with --list: of every folder")
+    parser.add_argument("--json", action="store_true", help="with --list: one JSON object a line")
+    parser.add_argument(
+        "-w",
+        "--workspace",
+        metavar="PATH",
+        help="the folder that it goes on in (default: the one it was begun in); with --list, the folder whose sessions "
+        "are listed (default: this one)",
     )
     parser.set_defaults(run=_command("loom.cli.importing"))
 

@@ -22,6 +22,7 @@ from loom.interchange.foreign import (
     called,
     given_back,
     list_of,
+    loaded,
     note,
     number_of,
     object_of,
@@ -44,6 +45,8 @@ _PRINTED = ("<local-command-", "<bash-stdout>", "<bash-stderr>")
 """How lines begin, in the person's name, with what a command printed that the person ran."""
 _PERSISTED = re.compile(r"<persisted-output>.*?saved to: *(?P<file>[^\n]+)", re.DOTALL)
 _AGENT = "agent-"
+_END = 64 * 1024
+"""Bytes at the end of a file, where Claude Code writes its title again and again."""
 
 
 def is_claude_code(line: Mapping[str, Any]) -> bool:
@@ -68,6 +71,17 @@ def read_claude_code(source: Source) -> ReadSession:
 
     beside = () if is_agent or folder is None else tuple(sorted((folder / "subagents").glob(f"{_AGENT}*.jsonl")))
     return read_with("Claude Code", walk, beside=beside)
+
+
+def newest_title(source: Source) -> str:
+    """The title by the end of the file, without reading the rest; empty where none stands there."""
+    titles: dict[str, str] = {}
+    for line in source.tail(_END):
+        made = object_of(loaded(line))
+        kind = text_of(made.get("type"))
+        if kind in ("custom-title", "ai-title"):
+            titles[kind] = next((made[name] for name in _TITLES[kind] if isinstance(made.get(name), str)), "")
+    return titles.get("custom-title") or titles.get("ai-title", "")
 
 
 class _Reader:

@@ -7,6 +7,7 @@ what is not known is skipped and counted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -99,16 +100,21 @@ def _rolled_back(source: Source) -> list[range]:
 
 def _name(path: Path | None, session_id: str) -> str:
     """The name that the person gave the session: in an index above its folder, where the last one counts."""
-    found = ""
     for folder in [] if path is None else path.parents[:6]:
         index = folder / "session_index.jsonl"
         if index.is_file():
-            with opened(index) as source:
-                for line in Gathered("Codex").objects(source):
-                    if line.get("id") == session_id:
-                        found = text_of(line.get("thread_name")) or found
-            break
-    return found
+            return _names(index, index.stat().st_mtime_ns).get(session_id, "")
+    return ""
+
+
+@lru_cache(maxsize=2)
+def _names(index: Path, _changed: int) -> dict[str, str]:
+    names: dict[str, str] = {}
+    with opened(index) as source:
+        for line in Gathered("Codex").objects(source):
+            if name := text_of(line.get("thread_name")):
+                names[text_of(line.get("id"))] = name
+    return names
 
 
 def _said(gathered: Gathered, item: Mapping[str, Any]) -> Iterator[NewTurn]:

@@ -98,5 +98,5 @@ def files_named(folder: Path, *patterns: str) -> list[Path]:
     """The files in a folder that have such names; none where there is no such folder, or it may not be read."""
     try:
         return sorted(found for pattern in patterns for found in folder.glob(pattern) if found.is_file())
-    except OSError:
+    except (OSError, ValueError):
         return []

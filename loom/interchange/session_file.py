@@ -46,7 +46,7 @@ def sessions_in(path: Path, *, only: str = "", sub_agents: bool = False) -> Iter
     beside: tuple[Path, ...] = ()
     folder = path.parent if path.name in _FILES_OF_FOLDERS else path
     try:
-        reader = next((read for is_theirs, read in _FOLDERS if is_theirs(folder)), None)
+        reader = reader_of_folder(folder)
         if reader is not None:
             with ExitStack() as stack:
                 yield reader(folder, stack)
@@ -69,6 +69,11 @@ def sessions_in(path: Path, *, only: str = "", sub_agents: bool = False) -> Iter
         yield error
     for file in beside:
         yield from sessions_in(file)
+
+
+def reader_of_folder(folder: Path) -> Callable[[Path, ExitStack], ReadSession] | None:
+    """What reads the session that a folder is; None if it is none."""
+    return next((read for is_theirs, read in _FOLDERS if is_theirs(folder)), None)
 
 
 def read_session(source: Source) -> ReadSession:

@@ -67,6 +67,15 @@ class Source:
         except OSError as error:
             raise _unread(self.path, error) from error
 
+    def tail(self, length: int) -> list[str]:
+        """The lines in its last bytes, the first of them perhaps torn."""
+        try:
+            start = max(0, self.size - length)
+            self.file.seek(start)
+            return self.file.read(self.size - start).decode("utf-8", "replace").split("\n")
+        except OSError as error:
+            raise _unread(self.path, error) from error
+
     def _line(self, place: int) -> tuple[bytes | None, int]:
         """The line that begins at a place, and where the next one does."""
         try:
