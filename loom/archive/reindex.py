@@ -1,4 +1,4 @@
-"""Makes the full-text index anew from the turns, while a person waits."""
+"""Makes the full-text index anew from the turns, or as far as they go, while a person waits."""
 
 from __future__ import annotations
 
@@ -11,6 +11,25 @@ from loom.archive.checkpoints import move_if_long
 from loom.archive.database import connect
 from loom.archive.faults import unwritable
 from loom.archive.logs import Log
+
+
+def catch_up(path: Path, progress: Progress = lambda what, done, total: None) -> None:
+    """Index the turns that wait for it, as `reindex` does, for a person who stored many at once and wants to find them.
+    Raises ArchiveError."""
+    from loom.archive.search.claim import Claim
+    from loom.archive.search.index import index_batch, newest_turn, watermark
+
+    log, claim = Log(path), Claim(path)
+    with closing(connect(path)) as connection, closing(log), ExitStack() as stack:
+        stack.callback(claim.free)
+        try:
+            claim.take_at_once()
+            total = newest_turn(connection)
+            while (watermark(connection) or 0) < total and index_batch(connection):
+                move_if_long(connection, log)
+                progress("indexing", min(watermark(connection) or 0, total), total)
+        except sqlite3.Error as error:
+            raise unwritable(error, path) from error
 
 
 def reindex(path: Path, progress: Progress = lambda what, done, total: None) -> int:

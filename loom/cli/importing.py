@@ -9,17 +9,20 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
 
 from loom.archive import ConversationStore, NewTurn, Session, UnknownSession
+from loom.archive.chains import Progress
+from loom.archive.reindex import catch_up
 from loom.archive.workspaces import identify
 from loom.cli.histories import list_histories
 from loom.cli.main import EXIT_BAD_INPUT, EXIT_FAILED
 from loom.cli.named_file import named_file
 from loom.cli.output import say, write_line
+from loom.cli.progress import shown_progress
 from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.interchange.reading import ReadSession, ReadTurn
@@ -40,13 +43,19 @@ def run(parsed: argparse.Namespace) -> int:
         return list_histories(parsed)
     if not parsed.files:
         raise LoomError("No FILE is named.", "`loom import --list` shows the histories of other agents that are here.")
-    return asyncio.run(_import(parsed))
+    code, stored = asyncio.run(_import(parsed))
+    if stored:
+        # What waits for the index is found by scanning, but only so much of it.
+        with shown_progress() as progress:
+            catch_up(find_locations().archive, progress)
+    return code
 
 
-async def _import(parsed: argparse.Namespace) -> int:
+async def _import(parsed: argparse.Namespace) -> tuple[int, int]:
+    """The exit code, and how many turns were stored."""
     locations = find_locations()
     store: ConversationStore | None = None
-    code = 0
+    code = turns = 0
     try:
         for name in parsed.files:
             for read in _sessions(name, sub_agents=parsed.sub_agents):
@@ -58,7 +67,10 @@ async def _import(parsed: argparse.Namespace) -> int:
                         # Nothing is made for a file that is none.
                         locations.prepare()
                         store = await ConversationStore.open(locations.archive)
-                    code = max(code, _told(placed, *await _store(store, placed), sub_agents=parsed.sub_agents))
+                    with shown_progress() as progress:
+                        kept = await _store(store, placed, progress)
+                    turns += kept.turns
+                    code = max(code, _told(placed, kept, sub_agents=parsed.sub_agents))
                 except ImportFailed as error:
                     which = f"{name}: " if len(parsed.files) > 1 else ""
                     say(f"loom: {show_line(f'{which}{error}', 2_000)}")
@@ -66,7 +78,7 @@ async def _import(parsed: argparse.Namespace) -> int:
     finally:
         if store is not None:
             await store.close()
-    return code
+    return code, turns
 
 
 def _sessions(name: str, *, sub_agents: bool) -> Iterator[ReadSession | ImportFailed]:
@@ -89,11 +101,13 @@ def _split(name: str) -> tuple[Path, str]:
     return named_file(name.rstrip(os.sep) or name), ""
 
 
-def _told(read: ReadSession, session: Session, changed_from: int, *, sub_agents: bool) -> int:
+def _told(read: ReadSession, kept: _Kept, *, sub_agents: bool) -> int:
     """Say what was stored and what was not; 1 if it is not what was exported."""
-    write_line(
-        f"{session.reference}: {plural(read.turn_count, 'turn')} of {show_line(session.title or 'untitled', 60)}"
-    )
+    session, changed_from = kept.session, kept.changed_from
+    count = plural(kept.turns, "new turn" if kept.turns < session.turn_count else "turn")
+    write_line(f"{session.reference}: {count} of {show_line(session.title or 'untitled', 60)}")
+    if read.remark:
+        say(f"loom: {read.remark}")
     if read.skipped:
         what = ", ".join(f"{words} ({times:,})" for words, times in read.skipped.items())
         say(f"loom: not taken over: {show_line(what, 1_000)}")
@@ -126,24 +140,37 @@ def _folder_here(read: ReadSession) -> Path | None:
     return folder if not read.is_own and folder.is_absolute() and folder.is_dir() else None
 
 
-async def _store(store: ConversationStore, read: ReadSession) -> tuple[Session, int]:
-    """The session as it is stored, and the first turn that is not what was exported; 0 if all are."""
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What came of a session."""
+
+    session: Session
+    turns: int
+    """So many were stored now."""
+    changed_from: int
+    """The first turn that is not what was exported; 0 if all are."""
+
+
+async def _store(store: ConversationStore, read: ReadSession, progress: Progress) -> _Kept:
     session_id = read.session.id
     await store.adopt_session(read.session)
     # Nobody goes on with the half of it.
     await store.acquire_lease(session_id)
+    before = await store.get_turn_count(session_id)
     there = await _there(store, read)
-    count, changed_from = _counter(read), 0
+    count, done, changed_from = _counter(read), there, 0
     for batch in read.batches(there):
         stored = await store.append_turns(session_id, _counted(batch, count))
         changed = (turn.turn_number for turn, as_was in zip(stored, batch, strict=True) if turn.digest != as_was.digest)
         if read.is_own and not changed_from:
             changed_from = next(changed, 0)
+        done += len(batch)
+        progress("storing", done, max(done, read.turn_count))
     session = await store.get_session(session_id)
     if session is None:
         raise UnknownSession(f"There is no session {session_id} in the archive.")
     await store.release_lease(session_id)
-    return session, changed_from
+    return _Kept(session, session.turn_count - before, changed_from)
 
 
 @cache

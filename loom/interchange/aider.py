@@ -16,7 +16,7 @@ from loom.interchange.reading import ReadSession
 from loom.interchange.source import ImportFailed, Source
 
 _BEGINS = re.compile(r"# aider chat started at (?P<when>.+)")
-GUESSED = "Aider's file tells messages from headings and quotations by their looks alone: some may be taken wrong"
+GUESSED = "Aider's file does not tell messages from headings and quotations: some may be taken for another's."
 _MOST_LINES = 100_000
 """A message ends at the latest here."""
 
@@ -79,7 +79,6 @@ def _read(source: Source, chat: Chat) -> ReadSession:
         gathered.session_id = f"{folder}/{chat.when}/{chat.same}"
         gathered.folder = folder
         gathered.at(moment_of(chat.when))
-        gathered.leave_out(GUESSED)
         number, kind, lines = 0, "", list[str]()
         for line in _lines_of(source, chat):
             now, words = _kind_of(line, kind)
@@ -89,7 +88,7 @@ def _read(source: Source, chat: Chat) -> ReadSession:
             lines.append(words)
         yield from _turn(number, kind, lines)
 
-    return read_with("Aider", walk)
+    return read_with("Aider", walk, remark=GUESSED)
 
 
 def _lines_of(source: Source, chat: Chat) -> Iterator[str]:

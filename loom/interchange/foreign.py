@@ -97,7 +97,7 @@ Walk = Callable[[Gathered], Iterator[tuple[str, NewTurn]]]
 into what it is given."""
 
 
-def read_with(agent: str, walk: Walk, *, beside: tuple[Path, ...] = ()) -> ReadSession:
+def read_with(agent: str, walk: Walk, *, beside: tuple[Path, ...] = (), remark: str = "") -> ReadSession:
     """The session that a walk reads. Raises NothingSaid, or ImportFailed when it has no id."""
     gathered = Gathered(agent)
     started, count = _EPOCH, 0
@@ -123,7 +123,12 @@ def read_with(agent: str, walk: Walk, *, beside: tuple[Path, ...] = ()) -> ReadS
         fork_turn=None,
     )
     return ReadSession(
-        session, count, lambda: _placed(Gathered(agent), walk), skipped=dict(gathered.skipped), beside=beside
+        session,
+        count,
+        lambda: _placed(Gathered(agent), walk),
+        skipped=dict(gathered.skipped),
+        remark=remark,
+        beside=beside,
     )
 
 

@@ -54,6 +54,8 @@ class ReadSession:
     """Whether loom wrote it, which gave each turn a digest."""
     skipped: Mapping[str, int] = field(default_factory=dict)
     """What was not taken over, in words, and how often."""
+    remark: str = ""
+    """What is to be known of all of it."""
     beside: tuple[Path, ...] = ()
     """Files of what its sub-agents said, which are sessions by themselves."""
 

@@ -132,8 +132,9 @@ def test_a_session_of_claude_code_is_found_gone_on_with_and_taken_in_again_when_
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "c001: 7 turns of What is here? Look.\n"
     assert "One file." in loom("search", "file", "-w", str(folder), home=here).stdout
+    assert loom("import", str(file), home=here).stdout == "c001: 0 new turns of What is here? Look.\n"
     file.write_text(lines + text_of({**TALK[-2], "uuid": "u9", "message": {"content": "One more thing."}}))
-    assert loom("import", str(file), home=here).returncode == 0
+    assert loom("import", str(file), home=here).stdout == "c001: 1 new turn of What is here? Look.\n"
     turns = json.loads(loom("export", "c001", "-w", str(folder), "--format", "json", home=here).stdout)["turns"]
     assert [turn["content"] for turn in turns][-2:] == ["Nothing.", "One more thing."]
     assert len(turns) == 8 and all(turn["token_count"] > 0 for turn in turns)
@@ -219,3 +220,13 @@ def test_a_session_of_another_agent_goes_on(home: Callable[[Path, Path], Path], 
     assert loom("import", str(home(tmp_path, folder)), home=here).returncode == 0
     done = loom("cowork", "-w", str(folder), "-m", "offline", "--resume", "-p", "what was turn 1", home=here)
     assert done.returncode == 0 and "What is here?" in done.stdout, done.stderr
+
+
+def test_all_of_a_long_session_is_in_the_index_when_the_import_ends(tmp_path: Path) -> None:
+    file, here = tmp_path / "long.jsonl", tmp_path / "here"
+    words = " ".join(f"word{number}" for number in range(300))
+    asked = (claude_code.asked(f"u{number}", f"question {number}: {words}") for number in range(2_000))
+    file.write_text(text_of(*asked))
+    assert loom("import", str(file), "-w", str(tmp_path), home=here).returncode == 0
+    checked = loom("check", home=here).stdout
+    assert "index ok" in checked and "Everything is in order" in checked
