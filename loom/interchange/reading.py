@@ -15,7 +15,7 @@ from loom.archive.records import NewSession, NewTurn, Role, TurnKind, TurnStatus
 from loom.archive.references import is_reference
 from loom.interchange.document import FORMAT, VERSION
 from loom.interchange.source import ImportFailed, Source
-from loom.text import show_line
+from loom.text import show_line, storable
 
 HOW = "`loom export REF FILE.json` writes what can be read again."
 
@@ -156,12 +156,12 @@ def _session(head: _Fields) -> NewSession:
         reference=reference,
         title=head.text("title"),
         workspace_path=head.text("workspace_path"),
-        workspace_commit=head.maybe("workspace_commit", str),
+        workspace_commit=head.storable("workspace_commit"),
         model_name=head.text("model_name"),
         system_prompt="",
         started_at=normalised(head.text("started_at")),
-        parent_id=head.maybe("parent_id", str),
-        fork_turn=head.maybe("fork_turn", int),
+        parent_id=head.storable("parent_id"),
+        fork_turn=None if head.kept.get("fork_turn") is None else head.whole("fork_turn"),
     )
 
 
@@ -172,7 +172,7 @@ def _turn(row: _Fields, number: int) -> NewTurn:
     row.whole("exchange")
     row.text("digest")
     usage, calls, cost = row.maybe("usage", dict), row.maybe("tool_calls", list), row.kept.get("cost_usd")
-    if calls is not None and not all(isinstance(call, dict) and isinstance(call.get("id"), str) for call in calls):
+    if calls is not None and not all(map(_is_call, calls)):
         raise ValueError("its calls are none")
     if is_deep(calls) or is_deep(usage):
         raise ValueError("it is nested too deep")
@@ -188,10 +188,16 @@ def _turn(row: _Fields, number: int) -> NewTurn:
         part_json=row.an_object("part_json"),
         message_meta=row.an_object("message_meta"),
         usage=usage,
-        cost_usd=float(cost) if isinstance(cost, int | float) else None,
+        cost_usd=float(cost) if isinstance(cost, int | float) and 0 <= cost < 10**12 else None,
         append_key=f"import/{number}",
         created_at=normalised(row.text("created_at")),
     )
+
+
+def _is_call(call: object) -> bool:
+    if not isinstance(call, dict) or not isinstance(call.get("arguments"), dict | str):
+        return False
+    return isinstance(call.get("id"), str) and isinstance(call.get("name"), str)
 
 
 def is_deep(value: object, most: int = 100) -> bool:
@@ -233,6 +239,11 @@ class _Fields:
         if value is not None and not isinstance(value, kind):
             raise TypeError(f"its {name} is not what it must be")
         return value
+
+    def storable(self, name: str) -> str | None:
+        """Text or none, as the archive can take it."""
+        value = self.maybe(name, str)
+        return None if value is None else storable(value)
 
     def an_object(self, name: str) -> str | None:
         """Text that is JSON of an object, as others read it."""

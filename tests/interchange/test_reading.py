@@ -86,6 +86,8 @@ def _session(**wrong: object) -> Callable[[dict[str, Any]], None]:
         (_turn(token_count=-1), "T2 cannot be read: its token_count"),
         (_turn(exchange=True), "T2 cannot be read: its exchange"),
         (_turn(tool_calls=["run"]), "T2 cannot be read: its calls"),
+        (_turn(tool_calls=[{"id": "c", "name": {}, "arguments": {}}]), "T2 cannot be read: its calls"),
+        (_turn(tool_calls=[{"id": "c", "name": "n", "arguments": 7}]), "T2 cannot be read: its calls"),
         (_turn(part_json="{"), "T2 cannot be read"),
         (_turn(part_json="[]"), "T2 cannot be read: its part_json"),
         (_turn(created_at="soon"), "T2 cannot be read"),
