@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -20,6 +21,9 @@ from loom.interchange.reading import ReadSession, ReadTurn, is_deep
 from loom.interchange.source import ImportFailed, Source
 
 _LONGEST_KEY = 200
+_LONGEST_NAME = 64
+_ODD = re.compile(r"[^A-Za-z0-9_-]")
+"""Anthropic and OpenAI refuse requests in which the name or the id of a call is spelled, or is longer, otherwise."""
 _NUMBER_LIMIT = 10**9
 """No response takes more tokens; the sums of what a hostile file says would not fit the archive."""
 _EPOCH = "1970-01-01T00:00:00.000000Z"
@@ -173,7 +177,7 @@ def note(words: str) -> NewTurn:
 
 def called(call: str, tool: str, arguments: dict[str, Any] | str) -> NewTurn:
     """A call of a tool."""
-    asked = {"id": call, "name": tool, "arguments": arguments}
+    asked = {"id": _spelled(call), "name": _spelled(tool), "arguments": arguments}
     return NewTurn(role="assistant", kind=TurnKind.TOOL_CALL, content=None, tool_calls=[asked])
 
 
@@ -181,8 +185,21 @@ def given_back(call: str, tool: str, words: str, *, failed: bool = False) -> New
     """What a call gave back."""
     status = TurnStatus.FAILED if failed else TurnStatus.COMPLETE
     return NewTurn(
-        role="tool", kind=TurnKind.TOOL_RESULT, status=status, content=words, tool_call_id=call, tool_name=tool
+        role="tool",
+        kind=TurnKind.TOOL_RESULT,
+        status=status,
+        content=words,
+        tool_call_id=_spelled(call),
+        tool_name=_spelled(tool),
     )
+
+
+def _spelled(name: str) -> str:
+    """The id or the name of a call, as every provider takes it: a session may go on with another one than it had."""
+    plain = _ODD.sub("_", name)
+    if len(plain) <= _LONGEST_NAME:
+        return plain
+    return f"{plain[: _LONGEST_NAME - 17]}-{uuid5(NAMESPACE_OID, repr(name)).hex[:16]}"
 
 
 def loaded(text: str) -> object:

@@ -13,8 +13,8 @@ import pytest
 from loom.archive.records import TurnKind
 from loom.interchange.session_file import sessions_in
 from loom.interchange.source import ImportFailed
-from tests.interchange import homes
-from tests.interchange.reading_text import Whole, whole
+from tests.interchange import homes, test_codex
+from tests.interchange.reading_text import Whole, read_session, whole
 
 Home = Callable[[Path, Path], Path]
 
@@ -123,6 +123,23 @@ def test_kimi_without_a_wire_is_read_from_what_the_model_was_sent(tmp_path: Path
     (session,) = read(homes.kimi_context(tmp_path, folder))
     assert [turn.content for turn in session.turns] == ["What is here?", "One file.", "And now?"]
     assert session.skipped == {"what Kimi CLI wrote by itself": 1}
+
+
+def test_names_and_ids_that_no_provider_takes_are_respelled_and_still_belong_together(tmp_path: Path) -> None:
+    long = "x" * 100
+    talk = [
+        *test_codex.TALK,
+        test_codex.item("function_call", name="fs.read file", arguments="{}", call_id="functions.ls:0"),
+        test_codex.item("function_call_output", call_id="functions.ls:0", output="one"),
+        test_codex.item("function_call", name=long, arguments="{}", call_id=long),
+        test_codex.item("function_call_output", call_id=long, output="two"),
+    ]
+    *_, dotted, one, cut, two = read_session(test_codex.text_of(*talk)).turns
+    (call,) = dotted.tool_calls or []
+    assert (call["id"], call["name"]) == ("functions_ls_0", "fs_read_file") == (one.tool_call_id, one.tool_name)
+    (call,) = cut.tool_calls or []
+    assert (call["id"], call["name"]) == (two.tool_call_id, two.tool_name)
+    assert len(call["id"]) == len(call["name"]) == 64
 
 
 def test_aider_is_read_as_best_it_goes_and_says_so(tmp_path: Path, folder: Path) -> None:
