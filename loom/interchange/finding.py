@@ -18,8 +18,8 @@ from loom.interchange.session_file import DATABASES, read_session, reader_of_fol
 from loom.interchange.source import ImportFailed, Source, opened
 from loom.interchange.vibe import meta_of
 
-_HEADS = (256 * 1024, 8 * 1024 * 1024)
-"""So many bytes of a file are read; the second time more, where the first ones do not say enough."""
+_HEADS = (16 * 1024, 512 * 1024, 8 * 1024 * 1024)
+"""So many bytes of a file are read; more the next time, where the first ones do not say enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +91,18 @@ def _of_file(agent: str, path: Path, unread: Unread) -> Iterator[Found]:
 
 def _head(source: Source) -> tuple[str, str] | None:
     """Its folder and title, as far as its beginning says so. Raises NothingSaid of a short one without a turn."""
+    found: tuple[str, str] | None = None
     for length in _HEADS:
         try:
             session = read_session(replace(source, size=min(length, source.size))).session
-        except NothingSaid:
-            if source.size <= length:
-                raise
         except ImportFailed:
             if source.size <= length:
                 raise
-        else:
-            return session.workspace_path, session.title
-    return None
+            continue
+        found = session.workspace_path, session.title
+        if all(found) or source.size <= length:
+            break
+    return found
 
 
 def _of_folder(agent: str, folder: Path, lines: str, unread: Unread) -> Iterator[Found]:

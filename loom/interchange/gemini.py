@@ -9,10 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from loom.archive.records import NewTurn
+from loom.interchange.databases import files_named
 from loom.interchange.foreign import (
     Gathered,
     arguments_of,
@@ -33,6 +35,7 @@ from loom.interchange.foreign import (
 from loom.interchange.reading import ReadSession
 from loom.interchange.source import Source, opened
 
+_CHATS = "chats"
 _TYPES = ("user", "gemini", "info", "error", "warning")
 
 
@@ -45,7 +48,9 @@ def is_gemini(line: Mapping[str, Any]) -> bool:
 def read_gemini(source: Source) -> ReadSession:
     """The session, without what was rewound. Raises ImportFailed when nothing in it was said."""
     live = _live(source)
-    folder = project_of(source.path) if source.path is not None else ""
+    path = source.path
+    is_agent = path is not None and path.parent.parent.name == _CHATS
+    folder = project_of(path) if path is not None else ""
 
     def walk(gathered: Gathered) -> Iterator[tuple[str, NewTurn]]:
         gathered.folder = folder
@@ -59,8 +64,20 @@ def read_gemini(source: Source) -> ReadSession:
                     gathered.leave_out("a message that was rewound")
             elif "messages" in object_of(line.get("$set")):
                 gathered.leave_out("a window that Gemini CLI made shorter")
+        if is_agent and path is not None:
+            gathered.session_id = f"{gathered.session_id}/{path.parent.name}/{path.stem}"
+            gathered.title = f"Sub-agent: {gathered.title or gathered.first_words}"
 
-    return read_with("Gemini CLI", walk)
+    beside = () if path is None or is_agent else _beside(path, source)
+    return read_with("Gemini CLI", walk, beside=beside)
+
+
+def _beside(path: Path, source: Source) -> tuple[Path, ...]:
+    """The files of its sub-agents: in a folder beside it that is called as the session is."""
+    heads = (text_of(line.get("sessionId")) for line in islice(Gathered("").objects(source), 20))
+    name = next((head for head in heads if head), "")
+    is_plain = name not in ("", ".", "..") and "/" not in name
+    return tuple(files_named(path.parent / name, "*.jsonl")) if is_plain else ()
 
 
 def is_gemini_document(document: object) -> bool:

@@ -119,6 +119,17 @@ def test_what_sub_agents_said_in_a_database_is_a_session_by_itself(tmp_path: Pat
     assert isinstance(missing, ImportFailed)
 
 
+def test_what_sub_agents_of_gemini_said_is_beside_the_file(tmp_path: Path, folder: Path) -> None:
+    path = homes.gemini_home(tmp_path, folder)
+    agents = path.parent / "0b7e51a2-3c44-4f0e-9a51-2d6c8a4be0a1"
+    agents.mkdir()
+    (agents / "a7.jsonl").write_text(path.read_text())
+    parent, agent = (whole(_good(each)) for each in sessions_in(path, sub_agents=True))
+    assert agent.session.title == "Sub-agent: What is here?" and agent.session.id != parent.session.id
+    assert agent.session.workspace_path == str(folder)
+    assert len(list(sessions_in(path))) == 1
+
+
 def test_kimi_without_a_wire_is_read_from_what_the_model_was_sent(tmp_path: Path, folder: Path) -> None:
     (session,) = read(homes.kimi_context(tmp_path, folder))
     assert [turn.content for turn in session.turns] == ["What is here?", "One file.", "And now?"]
