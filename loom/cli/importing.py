@@ -14,7 +14,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from loom.archive import ConversationStore, NewTurn, Session, UnknownSession
+from loom.archive import ConversationStore, LeaseHeld, LeaseLost, NewTurn, Session, UnknownSession
 from loom.archive.chains import Progress
 from loom.archive.reindex import catch_up
 from loom.archive.workspaces import identify
@@ -71,7 +71,7 @@ async def _import(parsed: argparse.Namespace) -> tuple[int, int]:
                         kept = await _store(store, placed, progress)
                     turns += kept.turns
                     code = max(code, _told(placed, kept, sub_agents=parsed.sub_agents))
-                except ImportFailed as error:
+                except (ImportFailed, LeaseHeld, LeaseLost, UnknownSession) as error:
                     which = f"{name}: " if len(parsed.files) > 1 else ""
                     say(f"loom: {show_line(f'{which}{error}', 2_000)}")
                     code = EXIT_BAD_INPUT
@@ -113,6 +113,8 @@ def _told(read: ReadSession, kept: _Kept, *, sub_agents: bool) -> int:
         say(f"loom: not taken over: {show_line(what, 1_000)}")
     if read.beside and not sub_agents:
         say(f"loom: its sub-agents have {plural(len(read.beside), 'session')}; --sub-agents takes them in too.")
+    if not session.is_active:
+        say(f"loom: it was deleted from the list; `loom cowork --resume {session.reference}` brings it back.")
     if not Path(session.workspace_path).is_dir():
         say(f"loom: its folder {show_line(session.workspace_path, 500)} is not here; -w PATH goes on in another one.")
     if changed_from:

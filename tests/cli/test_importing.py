@@ -230,3 +230,28 @@ def test_all_of_a_long_session_is_in_the_index_when_the_import_ends(tmp_path: Pa
     assert loom("import", str(file), "-w", str(tmp_path), home=here).returncode == 0
     checked = loom("check", home=here).stdout
     assert "index ok" in checked and "Everything is in order" in checked
+
+
+async def test_a_session_that_is_open_elsewhere_costs_none_of_the_others(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    (tmp_path / "a.jsonl").write_text(text_of(*TALK))
+    (tmp_path / "b.json").write_text(json.dumps(GPTSH))
+    assert loom("import", str(tmp_path / "a.jsonl"), "-w", str(tmp_path), home=here).returncode == 0
+    store = await ConversationStore.open(here / "archive.db")
+    await store.acquire_lease(claude_code.SESSION)
+    files = [str(tmp_path / name) for name in ("a.jsonl", "b.json")]
+    done = loom("import", *files, "-w", str(tmp_path), home=here)
+    assert done.returncode == 2
+    assert "Feeling Fine Check" in done.stdout and f"{files[0]}: " in done.stderr and "open" in done.stderr
+    await store.close()
+
+
+async def test_a_session_that_was_deleted_from_the_list_is_told_how_it_comes_back(tmp_path: Path) -> None:
+    file, here = tmp_path / "a.jsonl", tmp_path / "here"
+    file.write_text(text_of(*TALK))
+    assert loom("import", str(file), "-w", str(tmp_path), home=here).returncode == 0
+    store = await ConversationStore.open(here / "archive.db")
+    await store.delete_session(claude_code.SESSION)
+    await store.close()
+    done = loom("import", str(file), "-w", str(tmp_path), home=here)
+    assert done.returncode == 0 and "loom cowork --resume c001" in done.stderr
