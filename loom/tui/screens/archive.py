@@ -28,7 +28,7 @@ class ArchiveScreen(SearchingScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "view", "Whole", tooltip="The whole turn, however large"),
-        Binding("a,p", "attach", "Attach", key_display="a", tooltip="Send the turn along with the next message (p too)"),
+        Binding("a,p", "attach", "Attach", key_display="a", tooltip="Send the turn with the next message (p too)"),
         Binding("slash", "to_query", "Query", key_display="/", tooltip="Back to the query"),
         Binding("y", "copy", "Copy", tooltip="Copy the turn"),
         Binding("f", "fork", "Fork", tooltip="Fork the session after the exchange of this turn"),
