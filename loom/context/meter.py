@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loom.context.budget import Budget, Marks
+from loom.context.budget import LEAST_PREVIEW, Budget, Marks
 from loom.context.measure import PART_OVERHEAD, Count
 from loom.context.scale import factor_of
 from loom.context.usage import Segment
@@ -97,10 +97,18 @@ class Meter:
         """Whether this count of ours, scaled, is anything but what the provider reported."""
         return self._reported is None or self._reported != tokens
 
-    def overflowed(self, limit: int | None, now: int) -> None:
+    def overflowed(self, limit: int | None, now: int) -> bool:
         """The last request (or one like that of `now` tokens) was refused as too long: the window is `limit` tokens
         if the provider named it, and a fifth less than what was sent if it did not, or if by our count that had fitted.
+
+        False, and nothing is changed, when that is a guess which the floor alone would fill: it explains nothing, and
+        no later request would be sent.
         """
         sent = self.scaled(self._assembled or now)
-        window = limit if limit and limit < sent else sent * 4 // 5
-        self.budget = replace(self.budget.smaller(min(window, self.budget.window)), assumed=True)
+        named = limit is not None and limit < sent
+        window = limit if limit is not None and named else sent * 4 // 5
+        smaller = replace(self.budget.smaller(min(window, self.budget.window)), assumed=True)
+        if not named and self.scaled(self.floor_tokens) + LEAST_PREVIEW > smaller.marks(0).full:
+            return False
+        self.budget = smaller
+        return True

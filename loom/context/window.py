@@ -319,12 +319,15 @@ class Window:
         self._meter.assembled(counted)
         self._meter.report(reported)
 
-    def overflowed(self, limit: int | None = None) -> None:
+    def overflowed(self, limit: int | None = None) -> bool:
         """The provider refused the last request as too long. The next one is smaller: for a window of `limit` tokens
-        if it named one that explains this, else of a fifth less than what was sent."""
-        self._meter.overflowed(limit, self._raw())
+        if it named one that explains this, else of a fifth less than what was sent. False when nothing is there that
+        could leave: then all stays as it is."""
+        if not self._meter.overflowed(limit, self._raw()):
+            return False
         self._contents.set_rules(TrimRules.of(self._settings, self.budget))
         self._contents.pins.room = self.budget.pin_room
+        return True
 
     def usage(self, *, cost_usd: float = 0.0, cache_read_share: float | None = None) -> WindowUsage:
         """The gauge's reading for the next request as things are now."""

@@ -120,9 +120,8 @@ class Windowing(AbstractCapability[None]):
     async def on_model_request_error(
         self, ctx: RunContext[None], *, request_context: ModelRequestContext, error: Exception
     ) -> ModelResponse:
-        if is_overflow(error) and not self._shrunk:
+        if is_overflow(error) and not self._shrunk and self._window.overflowed(overflow_limit(error)):
             self._shrunk = self._refused = True
-            self._window.overflowed(overflow_limit(error))
             raise RetryModelRequest from error
         raise error
 

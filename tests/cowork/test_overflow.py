@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from loom.config import Settings
-from loom.cowork.events import ApprovalAsked, Decision, ExchangeEnded, Notice, Outcome
+from loom.cowork.events import ApprovalAsked, Decision, ExchangeEnded, Notice, Outcome, UsageChanged
+from loom.models.choice import ASSUMED_WINDOW
 from tests.cowork.conftest import Start, chat
 from tests.support.provider import ScriptedProvider
 from tests.support.replies import Call, Event, Failure, Reply, Text, overflow, overflow_of_llama_cpp
@@ -53,7 +54,7 @@ async def test_every_refusal_is_answered_by_one_smaller_request(
 async def test_a_second_refusal_is_said(start: Start, provider: ScriptedProvider) -> None:
     provider.add(overflow(), overflow(), Reply(Text("Later.")))
     talk = await start(choice=chat())
-    await talk.say("One. " + "word " * 2000)
+    await talk.say("One. " + "word " * 3000)
     ended = talk.heard.of(ExchangeEnded)[-1]
     assert ended.outcome is Outcome.FAILED and "larger than the context window" in ended.error
     assert len(provider.requests) == 2
@@ -70,6 +71,21 @@ async def test_what_cannot_be_made_smaller_is_not_said_to_have_been_sent(
     assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.FAILED
     assert len(provider.requests) == 1
     assert [notice.text for notice in talk.heard.of(Notice) if "sent" in notice.text] == []
+
+
+async def test_a_refusal_that_no_size_explains_does_not_end_the_session(
+    start: Start, provider: ScriptedProvider
+) -> None:
+    """Of a small request nothing can leave: the provider's own words are said, and the next message is sent."""
+    provider.add(SHAPES["vllm"], SHAPES["a gateway"], Reply(Text("Later.")))
+    talk = await start(choice=chat())
+    for words in ("One.", "Two."):
+        await talk.say(words)
+        ended = talk.heard.of(ExchangeEnded)[-1]
+        assert ended.outcome is Outcome.FAILED and "larger than the context window of" in ended.error
+    await talk.say("Three.")
+    assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.COMPLETE
+    assert talk.heard.of(UsageChanged)[-1].usage.window == ASSUMED_WINDOW
 
 
 async def test_many_large_outputs_in_one_step_go_out(start: Start, provider: ScriptedProvider) -> None:
