@@ -39,6 +39,10 @@ class Host(App[None]):
         self.newer.append(event.after)
 
 
+def _cards(app: Host) -> list[ToolCard]:
+    return list(app.transcript.query(ToolCard))
+
+
 def talk(first: int, last: int) -> list[Turn]:
     return [turn(n, "user" if n % 2 else "assistant", f"turn {n}") for n in range(first, last + 1)]
 
@@ -167,6 +171,35 @@ async def test_tool_events_move_one_card_along() -> None:
         await app.transcript.add_turn(result)
         assert card.state is CardState.DENIED
         assert len(app.transcript.query(ToolCard)) == 1
+
+
+async def test_a_call_id_that_comes_again_is_another_call() -> None:
+    """Some local servers begin their call ids anew in every answer."""
+    app = Host()
+    async with app.run_test():
+        for number, path in ((2, "first.py"), (4, "second.py")):
+            await app.transcript.add_turn(call_turn(number, "call_0", "read_file", {"path": path}))
+            await app.transcript.tool_started(ToolStarted("call_0", "read_file", {"path": path}, number))
+            result = result_turn(number + 1, "call_0", "read_file", f"what {path} holds")
+            await app.transcript.tool_finished(ToolFinished("call_0", result, 5))
+        drawn = [(card.turn_number, card.arguments, card.result and card.result.content) for card in _cards(app)]
+        assert drawn == [
+            (2, {"path": "first.py"}, "what first.py holds"),
+            (4, {"path": "second.py"}, "what second.py holds"),
+        ]
+
+
+async def test_a_call_id_on_an_older_page_leaves_the_newer_call_as_it_is() -> None:
+    app = Host()
+    older = [call_turn(2, "call_0", "read_file", {"path": "first.py"}), result_turn(3, "call_0", "read_file", "one")]
+    newer = [call_turn(6, "call_0", "read_file", {"path": "second.py"})]
+    async with app.run_test():
+        await app.transcript.show_page(newer, has_older=True, running=True)
+        await app.transcript.add_older(older, has_older=False, live=True)
+        result = result_turn(7, "call_0", "read_file", "two")
+        await app.transcript.tool_finished(ToolFinished("call_0", result, 5))
+        drawn = [(card.turn_number, card.arguments, card.result and card.result.content) for card in _cards(app)]
+        assert drawn == [(2, {"path": "first.py"}, "one"), (6, {"path": "second.py"}, "two")]
 
 
 async def test_the_end_of_an_exchange_closes_what_is_open() -> None:

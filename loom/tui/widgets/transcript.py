@@ -94,7 +94,7 @@ class Transcript(TurnPages):
                 self._thinking = None
             case TurnKind.TOOL_CALL:
                 card = card_of(turn)
-                if card.call_id not in self._cards:
+                if self._card_of_call(card.call_id, turn.turn_number) is None:
                     await self._mount([card])
             case TurnKind.TOOL_RESULT:
                 # ToolFinished draws it, with its duration.
@@ -127,10 +127,17 @@ class Transcript(TurnPages):
         self._thinking.append(text)
 
     async def tool_started(self, event: ToolStarted) -> None:
-        card = self._cards.get(event.call_id)
+        if self._card_of_call(event.call_id, event.turn_number) is None:
+            await self._mount([ToolCard(event.call_id, event.name, event.arguments, event.turn_number)])
+
+    def _card_of_call(self, call_id: str, turn_number: int) -> ToolCard | None:
+        """The card of this call, and not of an earlier one: some local servers begin their call ids anew in every
+        answer. A turn number of 0 is not known yet."""
+        card = self._cards.get(call_id)
         if card is None:
-            card = ToolCard(event.call_id, event.name, event.arguments, event.turn_number)
-            await self._mount([card])
+            return None
+        same = card.turn_number == turn_number if card.turn_number and turn_number else card.result is None
+        return card if same else None
 
     def tool_running(self, call_id: str, *, begun: bool = True) -> None:
         """The call was let through, just now if it has `begun`."""

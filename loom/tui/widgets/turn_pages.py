@@ -92,10 +92,11 @@ class TurnPages(VerticalScroll):
         which an exchange is still drawing."""
         self.has_older = has_older
         blocks = blocks_for(turns)
-        for block in [b for b in blocks if isinstance(b, ToolCard) and b.call_id in self._cards]:
+        for block in [b for b in blocks if isinstance(b, ToolCard) and b.result is None]:
             # The result was drawn already, at the top of the newer page.
-            self._cards[block.call_id].set_call(block.tool_name, block.arguments, block.turn_number or 0)
-            blocks.remove(block)
+            if (card := self._result_alone(block.call_id)) is not None:
+                card.set_call(block.tool_name, block.arguments, block.turn_number or 0)
+                blocks.remove(block)
         settle(blocks)
         first = self.children[0] if self.children else None
         before = first.virtual_region.y if first else 0
@@ -212,9 +213,10 @@ class TurnPages(VerticalScroll):
         return len(self.children) >= MOST_BLOCKS
 
     async def _mount(self, blocks: Sequence[Widget], *, before: int | None = None) -> None:
-        for block in blocks:
-            if isinstance(block, ToolCard):
-                self._cards[block.call_id] = block
+        cards = [block for block in blocks if isinstance(block, ToolCard)]
+        newest = {card.call_id: card for card in cards}
+        # Above everything else stand older ones: what comes in is about the newest of an id.
+        self._cards = self._cards | newest if before is None else newest | self._cards
         self._mark_pins(blocks)
         if blocks:
             await self.mount_all(blocks, before=before)
@@ -228,9 +230,15 @@ class TurnPages(VerticalScroll):
 
     async def _drop(self, blocks: Sequence[Widget]) -> None:
         for block in blocks:
-            if isinstance(block, ToolCard):
-                self._cards.pop(block.call_id, None)
+            if isinstance(block, ToolCard) and self._cards.get(block.call_id) is block:
+                del self._cards[block.call_id]
         await self.remove_children(blocks)
+
+    def _result_alone(self, call_id: str) -> ToolCard | None:
+        """The card of a result whose call lies on an older page."""
+        card = self._cards.get(call_id)
+        alone = card is not None and card.result is not None and card.result.turn_number == card.turn_number
+        return card if alone else None
 
 
 def _settle_all_but(turns: Sequence[Turn], blocks: Sequence[Widget]) -> None:
