@@ -228,7 +228,7 @@ class LoomApp(OpeningKeys):
         try:
             await self._stage.keep_panel(shown=event.shown)
         except OSError as error:
-            self.notify(f"This is not remembered: {error.strerror or error}.", severity="warning", markup=False)
+            self.notify(f"The panel is not remembered: {error.strerror or error}.", severity="warning", markup=False)
 
     @work(group="open", exit_on_error=False)
     async def _go(self, target: PickerResult | JumpTo) -> None:

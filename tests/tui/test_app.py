@@ -211,6 +211,15 @@ async def test_the_choice_of_the_state_panel_is_remembered(locations: Locations,
         assert not seat.chat.query_one(StatePanel).display
 
 
+async def test_a_choice_of_the_state_panel_that_cannot_be_kept_is_named(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace, size=(110, 40)) as seat:
+        await seat.ready()
+        locations.view.mkdir()
+        await seat.pilot.press("ctrl+s")
+        await seat.until(lambda: "The panel is not remembered" in str(seat.app.said))
+        assert seat.chat.query_one(StatePanel).display
+
+
 async def test_a_named_file_goes_along_and_its_text_stays_out_of_sight(locations: Locations, workspace: Path) -> None:
     (workspace / "rules.md").write_text("Never touch the schema.\n")
     async with seated(locations, workspace) as seat:

@@ -214,6 +214,15 @@ async def test_the_end_of_an_exchange_closes_what_is_open() -> None:
         assert app.transcript.shows_interruption, "whatever a command said meanwhile"
 
 
+async def test_an_answer_that_was_cut_off_does_not_say_by_whom() -> None:
+    """A closed connection, a limit and a filter are one state; what it was is said when it happens."""
+    app = Host()
+    async with app.run_test():
+        await app.transcript.show_page([turn(2, "assistant", "And", status=TurnStatus.PARTIAL)], has_older=False)
+        mark = app.transcript.query_one(".mark", Static)
+        assert str(mark.content) == "■ the answer stops short here"
+
+
 async def test_the_number_of_blocks_stays_bounded_while_it_grows() -> None:
     app = Host()
     async with app.run_test(size=(80, 20)) as pilot:

@@ -29,7 +29,8 @@ class PinList(RowList[Pin]):
 
     def draw_row(self, item: Pin, width: int) -> list[Content]:
         words = Content.assemble((turn_label(item.turn).ljust(6), "$text-primary bold"), " ", show_line(item.text, 300))
-        return [split_line(words, Content.styled(show_line(f"by the {item.by}", 20), "$foreground-muted"), width)]
+        whose = "by you" if item.by == "person" else show_line(f"by the {item.by}", 20)
+        return [split_line(words, Content.styled(whose, "$foreground-muted"), width)]
 
 
 class PinsScreen(EndsItsWork, ModalScreen[None]):

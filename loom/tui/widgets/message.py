@@ -36,7 +36,7 @@ ARRIVING_LINES = 8
 
 _MARKS = {
     TurnStatus.INTERRUPTED: "■ interrupted",
-    TurnStatus.PARTIAL: "■ the answer stops here: the model ended it early",
+    TurnStatus.PARTIAL: "■ the answer stops short here",
     TurnStatus.FAILED: "✗ failed",
 }
 
