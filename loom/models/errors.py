@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import html
 import re
 import socket
 import ssl
@@ -21,6 +22,9 @@ from loom.text import show_line
 
 QUOTE = 300
 """Characters of the provider's own words that are quoted."""
+
+PAGE = 4_000
+"""Characters of a proxy's page that are looked at."""
 
 
 class ErrorKind(StrEnum):
@@ -93,6 +97,12 @@ def is_overflow(exc: BaseException) -> bool:
             return True
     return False
 
+
+_EMPTY_WORDS = ("ended without content or tool calls", "Exceeded maximum output retries")
+"""How pydantic-ai words an answer without anything in it, once and each time that it asked again."""
+
+_HTML_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+_HTML_UNSEEN = re.compile(r"<(script|style|head)\b.*?</\1>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 
 _LIMITS = (
     re.compile(r"maximum context length (?:is|of) (\d[\d,]{2,})"),
@@ -190,6 +200,12 @@ def _run_error(error: BaseException, choice: ModelChoice) -> ModelError | None:
                 ErrorKind.LIMIT,
                 "The exchange reached its limit of requests to the model.",
                 "Say `go on` to continue, or raise request_limit.",
+            )
+        case pai.UnexpectedModelBehavior() if any(words in error.message for words in _EMPTY_WORDS):
+            return ModelError(
+                ErrorKind.MALFORMED,
+                f"{choice.name} gave an empty answer.",
+                "Try again, or choose another model with /model.",
             )
         case pai.UnexpectedModelBehavior():
             return ModelError(
@@ -317,4 +333,13 @@ def _message(body: Any) -> str:
         if not isinstance(body, dict):
             break
         body = next((body[key] for key in ("error", "message", "detail", "msg") if body.get(key)), None)
-    return body if isinstance(body, str) else ""
+    return _without_markup(body) if isinstance(body, str) else ""
+
+
+def _without_markup(body: str) -> str:
+    """What a page of a proxy in front of the provider says, read as a person would: its title, else its words."""
+    if not body.lstrip().startswith("<"):
+        return body
+    page = body[:PAGE]
+    title = _HTML_TITLE.search(page)
+    return html.unescape(title[1] if title and title[1].strip() else _HTML_UNSEEN.sub(" ", page))

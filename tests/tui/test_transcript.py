@@ -10,7 +10,7 @@ from loom.archive.records import Turn, TurnKind, TurnStatus
 from loom.cowork.events import ToolFinished, ToolStarted
 from loom.tui.widgets.blocks import block_turn
 from loom.tui.widgets.card_title import CardState
-from loom.tui.widgets.fold import Thinking
+from loom.tui.widgets.fold import Fold, Thinking
 from loom.tui.widgets.line import ReceiptLine
 from loom.tui.widgets.markdown import SafeMarkdown
 from loom.tui.widgets.message import AssistantMessage, MoreText, UserMessage
@@ -221,6 +221,13 @@ async def test_an_answer_that_was_cut_off_does_not_say_by_whom() -> None:
         await app.transcript.show_page([turn(2, "assistant", "And", status=TurnStatus.PARTIAL)], has_older=False)
         mark = app.transcript.query_one(".mark", Static)
         assert str(mark.content) == "■ the answer stops short here"
+
+
+async def test_what_the_model_was_told_by_itself_says_what_it_was() -> None:
+    app = Host()
+    async with app.run_test():
+        await app.transcript.show_page([turn(2, "system", "Please return text or call a tool.")], has_older=False)
+        assert app.transcript.query_one(Fold).title == "System: Please return text or call a tool."
 
 
 async def test_the_number_of_blocks_stays_bounded_while_it_grows() -> None:

@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from loom.archive.records import Turn, TurnKind
 from loom.context.edges import left_turns, summed_up
-from loom.text import plural
+from loom.text import plural, show_line
 from loom.tui.widgets.card_title import CardState
 from loom.tui.widgets.command_card import CommandCard
 from loom.tui.widgets.fold import Fold, Thinking
@@ -91,7 +91,7 @@ def _words(turn: Turn, text: str) -> Block | None:
         return UserMessage(text, turn.turn_number)
     if turn.role == "assistant":
         return AssistantMessage(text, turn.turn_number, turn.status) if text else None
-    return Fold("System", text, turn.turn_number) if text else None
+    return Fold(f"System: {show_line(text, 60)}", text, turn.turn_number) if text else None
 
 
 def settle(blocks: Sequence[Block]) -> None:
