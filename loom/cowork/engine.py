@@ -268,7 +268,7 @@ def build_engine(
     bench.counter.load()
     refined = refine(choice)
     tools = build_tools(toolbox.specs)
-    model = build_model(refined, settings)
+    model = build_model(refined, settings, lambda words: listener(Notice("information", words)))
     agent = build_agent(model, instructions, tools)
     budget = budget_for(settings, refined.window, assumed=refined.window_assumed)
     window = Window(bench.counter.count, settings, budget)

@@ -1,20 +1,23 @@
 """From a choice to a model that answers. Imports the provider's library: slow, call it in a thread.
 
 Retries: the OpenAI and Anthropic libraries try a request again twice, after half a second and more or after what
-`Retry-After` asks (at most a minute), for connection errors, 408, 409, 429 and 5xx, and only before the first byte of
-the answer. Google's does not retry. loom adds none of its own, and an interruption ends the waiting too.
+`Retry-After` asks (OpenAI's at most two minutes), for connection errors, 408, 409, 429 and 5xx, and only before the
+first byte of the answer. Google's does not retry. loom adds none of its own, says what is waited for, and an
+interruption ends the waiting too.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from loom.config import OFFLINE, Settings
 from loom.models.choice import ModelChoice, ModelUnavailable
 from loom.models.probing import parse_address
 from loom.models.providers import LOCAL_OLLAMA, find_provider
+from loom.models.retrying import telling
 from loom.models.secrets import scrub
 
 if TYPE_CHECKING:
@@ -28,8 +31,9 @@ _HTTPX2_LIBRARIES = ("openai", "anthropic", "google.genai")
 """The libraries that take an httpx2 client; the others keep the time-outs that pydantic-ai gives them."""
 
 
-def build_model(choice: ModelChoice, settings: Settings) -> Model[Any]:
-    """The pydantic-ai model of a choice, with the time-outs of the settings.
+def build_model(choice: ModelChoice, settings: Settings, say: Callable[[str], None] | None = None) -> Model[Any]:
+    """The pydantic-ai model of a choice, with the time-outs of the settings. `say` is told what it waits for before it
+    asks again.
 
     Raises ModelUnavailable in words when the provider's library refuses.
     """
@@ -43,7 +47,7 @@ def build_model(choice: ModelChoice, settings: Settings) -> Model[Any]:
     from pydantic_ai.models import infer_model
 
     try:
-        model = infer_model(choice.name, provider_factory=lambda prefix: _provider(prefix, settings))
+        model = infer_model(choice.name, provider_factory=lambda prefix: _provider(prefix, settings, say))
         return _for_local_servers(model)
     except ImportError as error:
         raise ModelUnavailable(f"`{choice.name}` needs a package that is not installed.", scrub(str(error))) from error
@@ -72,7 +76,7 @@ def _for_local_servers(model: Model[Any]) -> Model[Any]:
     return type(model)(model.model_name, provider=model.provider, profile=profile)
 
 
-def _provider(prefix: str, settings: Settings) -> Provider[Any]:
+def _provider(prefix: str, settings: Settings, say: Callable[[str], None] | None) -> Provider[Any]:
     from pydantic_ai.providers import infer_provider, infer_provider_class
 
     if prefix.startswith("gateway/"):
@@ -82,7 +86,10 @@ def _provider(prefix: str, settings: Settings) -> Provider[Any]:
     given: dict[str, Any] = {}
     known = find_provider(prefix)
     if "http_client" in takes and known and known.module in _HTTPX2_LIBRARIES:
-        given["http_client"] = _client(settings)
+        given["http_client"] = client = _client(settings)
+        if say is not None:
+            hooks = client.event_hooks
+            client.event_hooks = {**hooks, "response": [*hooks["response"], telling(say, known.module)]}
     if prefix == "ollama":
         given["base_url"] = ollama_base_url(os.environ.get("OLLAMA_BASE_URL", ""))
     if prefix.startswith("openai") and "api_key" in takes and os.environ.get("OPENAI_BASE_URL", "").strip():

@@ -19,7 +19,7 @@ from loom.cowork.events import (
 )
 from tests.cowork.conftest import Start, Talk, chat
 from tests.support.provider import ScriptedProvider
-from tests.support.replies import Call, Drop, Gate, Reasoning, Reply, Text, overflow, unauthorized
+from tests.support.replies import Call, Drop, Failure, Gate, Reasoning, Reply, Text, overflow, unauthorized
 
 
 def allow(talk: Talk) -> None:
@@ -131,6 +131,20 @@ async def test_a_refused_key_is_said_in_words_and_never_shown(
     assert "OPENAI_API_KEY" in ended.error
     assert not [event for event in talk.heard.events if key in repr(event)]
     assert [t.content for t in await talk.session.transcript()] == ["Hello?"], "the question is kept"
+
+
+async def test_while_the_provider_lets_wait_it_is_said_for_how_long(start: Start, provider: ScriptedProvider) -> None:
+    soon = (("Retry-After", "0.01"),)
+    provider.add(*(Failure(status, "busy", soon, retry=True) for status in (429, 503, 429)))
+    talk = await start(choice=chat())
+    await talk.say("Hi.")
+    said = [notice.text for notice in talk.heard.of(Notice) if "asked again" in notice.text]
+    where = provider.base_url.removeprefix("http://").partition("/")[0]
+    assert said == [
+        f"{where} limits how often one may ask (429): asked again in 1 s. Esc stops waiting.",
+        f"{where} is overloaded or down (503): asked again in 1 s. Esc stops waiting.",
+    ], "and of the last attempt only that it failed"
+    assert "limits how often" in talk.heard.of(ExchangeEnded)[-1].error
 
 
 async def test_a_request_that_is_too_large_is_shrunk_and_sent_once_more(
