@@ -182,7 +182,8 @@ class WriteThrough(AbstractCapability[None]):
             if isinstance(part, ToolReturnPart) and part.tool_call_id in self._calls:
                 yield partial(self._store_result, part)
         last = messages[-1] if messages else None
-        if isinstance(last, ModelResponse) and last.state == "interrupted" and not self._holds(last):
+        # One without parts is no answer: it would stand between the message and another attempt.
+        if isinstance(last, ModelResponse) and last.state == "interrupted" and last.parts and not self._holds(last):
             yield partial(self.store_response, last, TurnStatus.INTERRUPTED)
         elif streamed := self._progress.answer.turns():
             self._progress.answer.clear()

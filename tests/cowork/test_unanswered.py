@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loom.archive.records import TurnKind, TurnStatus
-from loom.cowork.events import ApprovalAsked, Decision, ExchangeEnded, Outcome, TextDelta, TurnStored
+from loom.cowork.events import ApprovalAsked, Decision, ExchangeEnded, Notice, Outcome, TextDelta, TurnStored
 from loom.cowork.session import CoworkSession
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
@@ -88,6 +88,20 @@ async def test_one_that_was_stopped_before_the_first_word_too(start: Start, prov
     await talk.heard.ended()
     gate.open()
     assert waits(talk) == 1
+
+
+async def test_one_that_was_stopped_while_the_provider_let_wait_too(start: Start, provider: ScriptedProvider) -> None:
+    provider.add(Failure(429, "slower", (("Retry-After", "100"),), retry=True), Reply(Text("Paris.")))
+    talk = await start(choice=chat())
+    talk.session.submit(WORDS)
+    await talk.heard.until(Notice)
+    talk.session.interrupt()
+    assert (await talk.heard.ended()).outcome is Outcome.INTERRUPTED
+    assert [turn.role for turn in await talk.session.transcript()] == ["user"]
+    assert waits(talk) == 1
+    await talk.session.ask_again()
+    assert (await talk.heard.ended()).outcome is Outcome.COMPLETE
+    assert times_sent(provider, WORDS) == 1
 
 
 async def test_an_answer_that_was_cut_off_is_one(start: Start, provider: ScriptedProvider) -> None:
