@@ -42,6 +42,16 @@ def test_what_was_to_be_sent_comes_back_as_it_was_written(written: str) -> None:
     assert later.whole(later.taken(sent)) == sent
 
 
+@pytest.mark.parametrize("around", ["before {} after", "{}", "{}\n{}"])
+def test_a_paste_that_comes_back_stands_there_by_name_again(around: str) -> None:
+    names = BehindNames()
+    first, second = names.fold("a line\n" * 300), names.fold("another\n" * 40)
+    written = around.format(first, second)
+    sent = names.whole(written).strip()
+    assert names.taken(sent) == written
+    assert names.whole(names.taken(sent)).strip() == sent
+
+
 def test_what_goes_along_with_several_messages_goes_along_with_one_of_them_all() -> None:
     one, other = with_attached("first", FIRST), with_attached("second", SECOND)
     words, attached = split_attached(joined(one, "between", other))

@@ -46,13 +46,16 @@ class BehindNames:
         return name
 
     def taken(self, text: str) -> str:
-        """What was to be sent, as it is written: its turns by name again, and a long text, too."""
+        """What was to be sent, as it is written: its turns and pastes by name again, and a long text, too."""
         words, attached = split_attached(text)
         blocks = {self.attach(block): block for block in blocks_of(attached) if turn_attached(block)}
         if not blocks:
             words = text
         elif words == _about(blocks.values()):
             words = ""
+        for name, paste in self._pastes.items():
+            # What was sent has no white space at its ends.
+            words = words.replace(paste if paste in words else paste.strip(), name, 1) if paste.strip() else words
         if slow_to_wrap(words):
             words = self.fold(words)
         return " ".join([*(name for name in blocks if name not in words), words]) if blocks else words
