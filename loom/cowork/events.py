@@ -190,6 +190,8 @@ class SaveFailed:
 
     what: str
     remedy: str
+    message: str = ""
+    """The person's message, when it is what could not be written: no turn of the conversation shows it yet."""
 
 
 @dataclass(frozen=True, slots=True)

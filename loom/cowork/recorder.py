@@ -76,7 +76,7 @@ class Recorder:
             await self._keep(session_id, turns)
             raise NotSaved(error.what, error.remedy) from error
         except ArchiveError as error:
-            self._listener(SaveFailed(error.what, error.remedy))
+            self._listener(SaveFailed(error.what, error.remedy, _message(turns)))
             await self._keep(session_id, turns)
             raise NotSaved(error.what, error.remedy) from error
 
@@ -89,7 +89,7 @@ class Recorder:
         try:
             kept = await asyncio.to_thread(self._spool.put, session_id, turns)
         except ArchiveError as error:
-            self._listener(SaveFailed(error.what, error.remedy))
+            self._listener(SaveFailed(error.what, error.remedy, _message(turns)))
             kept = list(turns)
         else:
             self._spooled.update(turn.append_key for turn in kept if turn.append_key)
@@ -184,3 +184,7 @@ class Recorder:
         if self._flushing is not None:
             await asyncio.shield(self._flushing)
             self._flushing = None
+
+
+def _message(turns: Sequence[NewTurn]) -> str:
+    return next((turn.content or "" for turn in turns if turn.role == "user"), "")

@@ -50,6 +50,7 @@ async def test_a_message_that_cannot_be_stored_is_kept_and_answered_after_a_retr
     await talk.say(BIG)
     assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.FAILED
     assert "full" in talk.heard.of(SaveFailed)[-1].what
+    assert {failed.message for failed in talk.heard.of(SaveFailed)} == {BIG}
     assert len(provider.requests) == 1, "what is not stored is not sent"
     await talk.session.retry_save()
     assert len(talk.heard.of(SaveFailed)) >= 2, "a retry that fails says so again"

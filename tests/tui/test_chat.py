@@ -202,6 +202,13 @@ async def test_commands_that_leave_the_screen_tell_the_app(app: ChatApp) -> None
         ]
 
 
+async def test_a_message_that_no_turn_shows_is_named_where_it_is_kept(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.tell(SaveFailed("The disk is full.", "Free some space.", "list [src]\nand all"))
+        await settled(pilot, app)
+        assert "“list [src] and all” is kept. Ctrl+R" in str(app.chat.query_one(NoticeBar).content)
+
+
 async def test_a_failed_save_stays_in_view_until_it_is_written_again(app: ChatApp) -> None:
     async with app.run_test() as pilot:
         app.service.tell(SaveFailed("The disk is full.", "Free some space."))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loom.cowork import events as ev
+from loom.text import show_line
 from loom.tui.passing import Severity
 from loom.tui.screens.chat_pages import PagedScreen
 from loom.tui.widgets.approval_place import ApprovalPlace
@@ -84,9 +85,10 @@ class EventDrawing:
                     screen.say(text, SEVERITIES.get(severity, "information"))
             case ev.InstructionsUnasked(paths) if screen.service is None or not screen.service.read_only:
                 screen.ask_about_instructions(paths)
-            case ev.SaveFailed(what, remedy):
+            case ev.SaveFailed(what, remedy, message):
                 words = f"Not saved: {what} {remedy}".rstrip()
-                screen.stand(Notice.UNSAVED, f"{words}\nThe text is kept. Ctrl+R writes it again.")
+                kept = f"“{show_line(message, 60)}”" if message else "The text"
+                screen.stand(Notice.UNSAVED, f"{words}\n{kept} is kept. Ctrl+R writes it again.")
             case ev.TakenOver():
                 screen.stand(Notice.TAKEN, TAKEN_WORDS)
                 screen.show_queue()
