@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from textual.events import Paste
 from textual.widgets import Static
 
 from loom.cowork.events import ApprovalAnswered, ApprovalAsked, Decision, ToolStarted
@@ -12,6 +13,7 @@ from loom.tools.outcome import Preview
 from loom.tui.widgets.approval import Approval
 from loom.tui.widgets.composer import Composer
 from loom.tui.widgets.notice_bar import Notice as StandingNotice
+from loom.tui.widgets.transcript import Transcript
 from tests.support.browsing import screen_text
 from tests.tui.conftest import ASKED, ChatApp, settled
 
@@ -141,6 +143,37 @@ async def test_a_message_sent_while_a_question_waits_hands_the_keys_back_to_it(a
         await settled(pilot, app)
         assert not app.chat.query(Approval)
         assert app.chat.query_one(Composer).has_focus
+
+
+async def test_what_is_pasted_on_a_question_answers_nothing_and_is_written(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.busy = True
+        app.service.tell(ToolStarted("c1", "shell_execute", {"command": "make"}, 2), ASKED)
+        await settled(pilot, app)
+        composer, question = app.chat.query_one(Composer), app.chat.query_one(Approval)
+        app.clock.advance(1)
+        app.post_message(Paste("yes, and\nthen this"))
+        await pilot.press("!")
+        await settled(pilot, app)
+        assert (app.service.answers, composer.text, composer.has_focus) == ([], "yes, and\nthen this!", True)
+        assert "You are writing" in str(question.query_one(".hint", Static).content)
+        await pilot.press("tab")
+        app.clock.advance(1)
+        await pilot.press("n")
+        await settled(pilot, app)
+        app.post_message(Paste("because"))
+        await pilot.press("enter")
+        await settled(pilot, app)
+        assert app.service.answers == [("c1", Decision(allowed=False, reason="because"))]
+        assert composer.text == "yes, and\nthen this!"
+
+
+async def test_what_is_pasted_on_the_transcript_is_written(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.chat.query_one(Transcript).focus()
+        app.post_message(Paste("look at this"))
+        await settled(pilot, app)
+        assert app.chat.draft == "look at this"
 
 
 async def test_a_question_leaves_the_keyboard_to_someone_who_writes(app: ChatApp) -> None:

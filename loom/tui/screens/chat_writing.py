@@ -10,7 +10,7 @@ from time import monotonic
 
 from textual import on, work
 from textual.actions import SkipAction
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import Input, TextArea
 
@@ -88,6 +88,13 @@ class WritingScreen(RewindingScreen):
         if begun or follows:
             self.set_focus(self.query_one(Composer))
             passed_on(self, event)
+
+    def on_paste(self, event: Paste) -> None:
+        """What is pasted while the transcript or a question has the keyboard is written; it answers nothing."""
+        composer = self.query_one(Composer)
+        self.set_focus(composer)
+        composer.post_message(Paste(event.text))
+        self._say_typing()
 
     # --- sending ---------------------------------------------------------------------------------------------
 
