@@ -168,6 +168,18 @@ async def test_what_is_pasted_on_a_question_answers_nothing_and_is_written(app: 
         assert composer.text == "yes, and\nthen this!"
 
 
+async def test_a_command_that_is_begun_on_a_question_is_one(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.busy = True
+        app.service.tell(ToolStarted("c1", "shell_execute", {"command": "make"}, 2), ASKED)
+        await settled(pilot, app)
+        app.clock.advance(1)
+        await pilot.press("!", "l", "s")
+        await settled(pilot, app)
+        composer = app.chat.query_one(Composer)
+        assert (composer.is_shell, composer.text, app.chat.draft) == (True, "ls", "!ls")
+
+
 async def test_what_is_pasted_on_the_transcript_is_written(app: ChatApp) -> None:
     async with app.run_test() as pilot:
         app.chat.query_one(Transcript).focus()

@@ -229,7 +229,11 @@ class WritingScreen(RewindingScreen):
     def _typed(self, event: Approval.Typed) -> None:
         composer = self.query_one(Composer)
         composer.focus()
-        composer.insert(event.characters)
+        if composer.is_idle:
+            # A `!` in front of everything makes a shell of it, as where it is typed.
+            composer.put(event.characters)
+        else:
+            composer.insert(event.characters)
         self._say_typing()
 
     def _say_typing(self) -> None:
