@@ -32,7 +32,7 @@ SET_A_KEY = (
     "For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, point OPENAI_BASE_URL at a local "
     "server, or start Ollama."
 )
-_OFFLINE_HINT = "`--model offline` works without any."
+_OFFLINE_HINT = "The model `offline` works without any."
 
 
 def choose_model(wanted: str, settings: Settings, environ: Mapping[str, str] | None = None) -> ModelChoice:
@@ -165,7 +165,7 @@ def _unknown_provider(prefix: str, model: str) -> ModelUnavailable:
 def _missing(name: str, provider: Provider, missing: tuple[str, ...], env: Mapping[str, str]) -> ModelUnavailable:
     what = f"`{_safe(name)}` cannot be used: {' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not set."
     first = missing[0].split(" or ")[0]
-    remedy = [f"Set it (export {first}=…)."]
+    remedy = [f"Set it before loom starts (export {first}=…)."]
     if provider.base_url:
         remedy.append(f"Or point {provider.base_url} at a server that needs no key.")
     others = [

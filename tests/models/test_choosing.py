@@ -113,7 +113,7 @@ class TestNames:
 
     def test_a_missing_key_is_named(self) -> None:
         said = refusal("anthropic:claude-opus-5-5")
-        assert "ANTHROPIC_API_KEY is not set" in said and "export ANTHROPIC_API_KEY" in said
+        assert "ANTHROPIC_API_KEY is not set" in said and "before loom starts (export ANTHROPIC_API_KEY" in said
 
     def test_either_of_two_keys_will_do(self) -> None:
         assert "GOOGLE_API_KEY or GEMINI_API_KEY is not set" in refusal("google:gemini-4-argon")

@@ -130,7 +130,7 @@ def test_welcome_without_a_model(snap_compare: Compare) -> None:
     app.service.choice = ModelChoice("anthropic:[/foo]", "asked for", 200_000, True)
     app.service.problem = LoomError(
         "`anthropic:[/foo]` cannot be used: ANTHROPIC_API_KEY is not set.",
-        "Set it (export ANTHROPIC_API_KEY=…). `--model offline` works without any.",
+        "Set it before loom starts (export ANTHROPIC_API_KEY=…). The model `offline` works without any.",
     )
     assert snap_compare(app, terminal_size=(60, 16))
 
