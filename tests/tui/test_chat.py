@@ -9,7 +9,7 @@ from loom.cowork.events import ExchangeEnded, ExchangeStarted, Outcome, SaveFail
 from loom.tui.commands import COMMANDS
 from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.composer import Composer
-from loom.tui.widgets.line import ErrorBlock
+from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.message import UserMessage
 from loom.tui.widgets.notice_bar import NoticeBar
 from loom.tui.widgets.state_panel import StatePanel
@@ -200,6 +200,16 @@ async def test_commands_that_leave_the_screen_tell_the_app(app: ChatApp) -> None
             ("sessions", ""),
             ("archive", ""),
         ]
+
+
+async def test_of_what_was_stopped_before_an_answer_nothing_is_said_to_have_arrived(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.service.tell(ExchangeStarted(4), TurnStored(turn(7, "user", "Why?")))
+        app.service.unanswered = turn(7, "user", "Why?")
+        app.service.tell(ExchangeEnded(4, Outcome.INTERRUPTED))
+        await settled(pilot, app)
+        assert "Interrupted." in [line.source for line in app.chat.query(ReceiptLine)]
+        assert "T7 has no answer" in screen_text(app)
 
 
 async def test_a_message_that_no_turn_shows_is_named_where_it_is_kept(app: ChatApp) -> None:

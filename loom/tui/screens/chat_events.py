@@ -111,7 +111,10 @@ class EventDrawing:
         if event.outcome is ev.Outcome.FAILED and event.error and not taken:
             await transcript.add_line(ErrorBlock(event.error))
         elif event.outcome is ev.Outcome.INTERRUPTED and not taken and not transcript.shows_interruption:
-            await transcript.add_line(ReceiptLine("Interrupted. What had arrived is kept."))
+            # Of what has no answer, the line behind this one speaks.
+            nothing_came = screen.service is not None and screen.service.unanswered is not None
+            kept = "" if nothing_came else " What had arrived is kept."
+            await transcript.add_line(ReceiptLine(f"Interrupted.{kept}"))
         await screen.show_unanswered()
         screen.show_info()
         screen.refresh_bindings()
