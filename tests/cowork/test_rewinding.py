@@ -20,6 +20,7 @@ from loom.cowork.window_moves import NothingToTakeBack
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from loom.interchange.reading import read_document
+from loom.interchange.source import opened
 from loom.locations import Locations
 from loom.state import rebuild
 from tests.cowork.conftest import Start, Talk, chat
@@ -251,13 +252,14 @@ async def test_it_is_the_same_after_an_export_and_an_import(
     state, window = talk.session.state, await shown(talk)
     file = await talk.session.export(str(tmp_path / "talk.json"))
     await talk.session.close()
-    document = read_document(file.read_text())
     elsewhere = Locations(home=tmp_path / "there", config=locations.config)
     store = await ConversationStore.open(elsewhere.archive)
-    await store.adopt_session(document.session)
-    await store.acquire_lease(document.session.id)
-    for turns in document.behind(0):
-        await store.append_turns(document.session.id, turns)
+    with opened(file) as source:
+        document = read_document(source)
+        await store.adopt_session(document.session)
+        await store.acquire_lease(document.session.id)
+        for batch in document.batches(0):
+            await store.append_turns(document.session.id, [read.turn for read in batch])
     await store.close()
     there = await Workbench.open(elsewhere, Settings())
     try:
