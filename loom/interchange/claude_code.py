@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -153,11 +153,15 @@ class _Reader:
         if named is None or self._folder is None:
             return words
         name = os.path.basename(named["file"].strip())  # noqa: PTH119 - it may be of another system
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError), ExitStack() as stack:
+            # Neither it nor the folders that came with the session may lead elsewhere.
+            within: int | None = None
+            for part in (self._folder, "tool-results"):
+                within = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=within)
+                stack.callback(os.close, within)
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            descriptor = os.open(self._folder / "tool-results" / name, flags)
-            with os.fdopen(descriptor, "rb") as file:
-                status = os.fstat(descriptor)
+            with os.fdopen(os.open(name, flags, dir_fd=within), "rb") as file:
+                status = os.fstat(file.fileno())
                 if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_LINE:
                     return file.read(MAX_LINE).decode("utf-8", "replace")
         self.gathered.leave_out("the whole of an output, whose file is not there")

@@ -189,6 +189,22 @@ def test_sub_agents_and_outputs_that_were_too_large_come_from_beside_the_file(tm
     assert done.stdout.splitlines()[1].endswith(": 4 turns of Sub-agent: What is here? Look.")
 
 
+@pytest.mark.parametrize("linked", ["", "tool-results"])
+def test_a_folder_that_leads_elsewhere_is_no_place_for_outputs(linked: str, tmp_path: Path) -> None:
+    file, here, keys = tmp_path / f"{claude_code.SESSION}.jsonl", tmp_path / "here", tmp_path / "keys"
+    (keys / "tool-results").mkdir(parents=True)
+    for place in (keys, keys / "tool-results"):
+        (place / "id").write_text("the secret")
+    if linked:
+        (tmp_path / claude_code.SESSION).mkdir()
+    (tmp_path / claude_code.SESSION / linked).symlink_to(keys)
+    words = "<persisted-output>\nOutput too large. Full output saved to: /x/id\n</persisted-output>"
+    file.write_text(text_of(*TALK, claude_code.asked("r1", [{**claude_code.RESULT, "content": words}])))
+    done = loom("import", str(file), "-w", str(tmp_path), home=here)
+    assert done.returncode == 0 and "whose file is not there (1)" in done.stderr
+    assert "the secret" not in loom("export", "0", "-w", str(tmp_path), home=here).stdout
+
+
 def test_of_several_files_the_good_ones_are_taken_in(tmp_path: Path) -> None:
     (tmp_path / "bad").write_text("nothing")
     (tmp_path / "a.jsonl").write_text(text_of(*TALK))
