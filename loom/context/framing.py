@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+NO_OUTPUT = "(no output)"
 INTERRUPTED_CALL = "Interrupted: no result was recorded. It may have taken effect."
 """What the model reads as the result of a call that has none."""
 

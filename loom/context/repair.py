@@ -21,7 +21,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from loom.context.framing import BEGINNING, INTERRUPTED_CALL
+from loom.context.framing import BEGINNING, INTERRUPTED_CALL, NO_OUTPUT
 
 
 def repair(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
@@ -30,7 +30,8 @@ def repair(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
     Every call has exactly one result, in the request right after it and before anything else there; every result
     has its call; call ids are unique; neighbours of the same side are one message; no message and no text is empty;
-    the first message is a request, and calls are never the last word. The text of an interrupted
+    the first message is a request, and calls are never the last word. A result without words says that it has none:
+    Anthropic refuses an empty one (https://github.com/zed-industries/zed/pull/27130). The text of an interrupted
     answer stays; its thinking, if no provider signed it, goes (nobody takes half a thought back).
     """
     # Results of no call may have been all that stood between two answers: joined once more at the end.
@@ -45,9 +46,9 @@ def _without_empty(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
     kept: list[ModelMessage] = []
     for message in messages:
         if isinstance(message, ModelRequest):
-            asked = [part for part in message.parts if not _says_nothing(part)]
+            asked = [_with_words(part) for part in message.parts if not _says_nothing(part)]
             if asked:
-                kept.append(message if len(asked) == len(message.parts) else replace(message, parts=asked))
+                kept.append(message if _are_same(asked, message.parts) else replace(message, parts=asked))
         else:
             said = [part for part in message.parts if _worth_sending(part, message)]
             if said:
@@ -59,6 +60,12 @@ def _says_nothing(part: ModelRequestPart) -> bool:
     if not isinstance(part, UserPromptPart):
         return False
     return not part.content.strip() if isinstance(part.content, str) else not part.content
+
+
+def _with_words(part: Any) -> ModelRequestPart:
+    is_empty = isinstance(part, ToolReturnPart) and isinstance(part.content, str) and not part.content.strip()
+    worded: ModelRequestPart = replace(part, content=NO_OUTPUT) if is_empty else part
+    return worded
 
 
 def _worth_sending(part: ModelResponsePart, response: ModelResponse) -> bool:
@@ -134,8 +141,7 @@ def _open(response: ModelResponse, used: set[str]) -> tuple[ModelResponse, list[
         call = part if unique == part.tool_call_id else replace(part, tool_call_id=unique)
         parts.append(call)
         calls.append(_Call(part.tool_call_id, call, response.timestamp))
-    same = all(new is old for new, old in zip(parts, response.parts, strict=True))
-    return (response if same else replace(response, parts=parts)), calls
+    return (response if _are_same(parts, response.parts) else replace(response, parts=parts)), calls
 
 
 def _unique(call_id: str, used: set[str]) -> str:
@@ -163,9 +169,11 @@ def _answer(request: ModelRequest, calls: Sequence[_Call]) -> ModelRequest:
             results.append(part if call.part.tool_call_id == stored_id else _renamed(part, call.part))
     results += [_no_result(call) for call in waiting]
     parts = [*results, *others]
-    if len(parts) == len(request.parts) and all(new is old for new, old in zip(parts, request.parts, strict=True)):
-        return request
-    return replace(request, parts=parts)
+    return request if _are_same(parts, request.parts) else replace(request, parts=parts)
+
+
+def _are_same(parts: Sequence[object], others: Sequence[object]) -> bool:
+    return len(parts) == len(others) and all(new is old for new, old in zip(parts, others, strict=True))
 
 
 def _no_result(call: _Call) -> ToolReturnPart:

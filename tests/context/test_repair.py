@@ -66,6 +66,8 @@ def assert_valid(messages: Sequence[ModelMessage]) -> None:
             assert sorted(p.tool_call_id for p in message.parts if isinstance(p, ToolReturnPart)) == sorted(waiting)
             waiting = []
             assert all(p.content for p in message.parts if isinstance(p, UserPromptPart))
+            texts = [p.content for p in message.parts if isinstance(p, ToolReturnPart)]
+            assert all(text.strip() for text in texts if isinstance(text, str))
         else:
             assert not waiting
             waiting = [part.tool_call_id for part in message.parts if isinstance(part, ToolCallPart)]
@@ -186,3 +188,10 @@ def test_the_last_requests_instructions_hold() -> None:
     new = ModelRequest(parts=[UserPromptPart("b")], instructions="new")
     [joined] = repair([old, new])
     assert isinstance(joined, ModelRequest) and joined.instructions == "new"
+
+
+def test_a_result_without_words_says_so() -> None:
+    empty = ModelRequest(parts=[ToolReturnPart("ls", " \n", "c1"), ToolReturnPart("ls", "a.py", "c2")])
+    messages = [asked("q"), called("c1", "c2"), empty]
+    assert results(repair(messages)) == {"c1": "(no output)", "c2": "a.py"}
+    assert repair(repair(messages)) == repair(messages)
