@@ -115,7 +115,7 @@ def _told(read: ReadSession, kept: _Kept, *, sub_agents: bool) -> int:
         say(f"loom: its sub-agents have {plural(len(read.beside), 'session')}; --sub-agents takes them in too.")
     if not session.is_active:
         say(f"loom: it was deleted from the list; `loom cowork --resume {session.reference}` brings it back.")
-    if not Path(session.workspace_path).is_dir():
+    if not _is_here(session.workspace_path):
         say(f"loom: its folder {show_line(session.workspace_path, 500)} is not here; -w PATH goes on in another one.")
     if changed_from:
         say(f"loom: from T{changed_from} on it is not what was exported: somebody has changed the file.")
@@ -138,8 +138,15 @@ def _placed(read: ReadSession, workspace: str | None) -> ReadSession:
 def _folder_here(read: ReadSession) -> Path | None:
     """The folder of another agent's session, whose history nobody has noted yet; None where it is not here, or where
     the file names none."""
-    folder = Path(read.session.workspace_path)
-    return folder if not read.is_own and folder.is_absolute() and folder.is_dir() else None
+    folder = read.session.workspace_path
+    return Path(folder) if not read.is_own and _is_here(folder) else None
+
+
+def _is_here(folder: str) -> bool:
+    try:
+        return Path(folder).is_absolute() and Path(folder).is_dir()
+    except OSError:
+        return False  # a name that is too long, a folder that nobody may look into
 
 
 @dataclass(frozen=True, slots=True)

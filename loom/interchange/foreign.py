@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_OID, UUID, uuid5
 
-from loom.archive.clock import normalised
+from loom.archive.clock import normalised, now
 from loom.archive.records import NewSession, NewTurn, TurnKind, TurnStatus
 from loom.interchange.reading import ReadSession, ReadTurn, is_deep
 from loom.interchange.source import ImportFailed, Source
@@ -150,7 +150,9 @@ def _placed(gathered: Gathered, walk: Walk) -> Iterator[ReadTurn]:
         if turn.role == "user" and not gathered.first_words and turn.content:
             gathered.first_words = _first_line(turn.content)
         short = key if len(key) <= _LONGEST_KEY else uuid5(NAMESPACE_OID, repr(key)).hex
-        placed = replace(turn, append_key=f"{slug}/{short}", created_at=turn.created_at or gathered.when or _EPOCH)
+        # What says that it is yet to come would be the newest of the list for ever.
+        when = min(turn.created_at or gathered.when or _EPOCH, now())
+        placed = replace(turn, append_key=f"{slug}/{short}", created_at=when)
         yield ReadTurn(placed, exchange)
 
 
@@ -196,7 +198,7 @@ def given_back(call: str, tool: str, words: str, *, failed: bool = False) -> New
 
 def _spelled(name: str) -> str:
     """The id or the name of a call, as every provider takes it: a session may go on with another one than it had."""
-    plain = _ODD.sub("_", name)
+    plain = _ODD.sub("_", name) or "unknown"
     if len(plain) <= _LONGEST_NAME:
         return plain
     return f"{plain[: _LONGEST_NAME - 17]}-{uuid5(NAMESPACE_OID, repr(name)).hex[:16]}"

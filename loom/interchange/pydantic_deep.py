@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-from loom.archive.records import NewTurn, TurnKind, TurnStatus
+from loom.archive.records import NewTurn, TurnStatus
 from loom.interchange.foreign import (
     Gathered,
     arguments_of,
     called,
     dumped,
+    given_back,
     list_of,
     moment_of,
     number_of,
@@ -68,14 +69,8 @@ def _said(gathered: Gathered, part: Mapping[str, Any]) -> Iterator[NewTurn]:
         case ("tool-return" | "retry-prompt") as kind if text_of(part.get("tool_name")):
             # As older ones have it.
             ended = "failed" if kind == "retry-prompt" else text_of(part.get("outcome"))
-            yield NewTurn(
-                role="tool",
-                kind=TurnKind.TOOL_RESULT,
-                status=_STATUS.get(ended, TurnStatus.COMPLETE),
-                content=_words(content),
-                tool_call_id=call,
-                tool_name=text_of(part.get("tool_name")),
-            )
+            result = given_back(call, text_of(part.get("tool_name")), _words(content))
+            yield replace(result, status=_STATUS.get(ended, TurnStatus.COMPLETE))
         case kind:
             gathered.leave_out(f"a part of the kind {text_of(kind)[:40] or 'unknown'}")
 

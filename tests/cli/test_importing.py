@@ -112,6 +112,15 @@ def test_what_cannot_be_read_is_one_line_and_exit_code_2(talk: Path, tmp_path: P
     assert not (tmp_path / "here").exists()
 
 
+@pytest.mark.parametrize("folder", ["/x" * 3_000, "../..", "~", "C:\\work"], ids=["long", "up", "home", "other"])
+def test_a_folder_that_can_be_none_here_is_said(folder: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(text_of(*({**each, "cwd": folder} for each in TALK)))
+    done = loom("import", str(file), home=tmp_path / "here")
+    assert done.returncode == 0 and "7 turns" in done.stdout
+    assert "is not here; -w PATH" in done.stderr
+
+
 def test_a_session_without_a_folder_wants_one(tmp_path: Path) -> None:
     file, folder, here = tmp_path / "7x2m.json", tmp_path / "work", tmp_path / "here"
     folder.mkdir()

@@ -118,3 +118,16 @@ def test_a_torn_last_line_is_counted_and_an_empty_session_refused() -> None:
     assert read_session(text_of(*TALK) + '{"timestamp": "20').skipped["a line that is not whole"] == 1
     with pytest.raises(ImportFailed, match="Nothing was said"):
         read_session(text_of(TALK[0]))
+
+
+def test_calls_without_ids_and_their_results_belong_together() -> None:
+    pair = item("function_call", name="ls", arguments="{}"), item("function_call_output", output="a.py")
+    *_, asked, given = read_session(text_of(*TALK, *pair)).turns
+    (call,) = asked.tool_calls or []
+    assert call["id"] == given.tool_call_id != ""
+
+
+def test_no_time_is_yet_to_come() -> None:
+    talk = [{**each, "timestamp": "9999-12-31T23:59:59Z"} for each in TALK]
+    read = read_session(text_of(*talk))
+    assert {str(turn.created_at) < "9999" for turn in read.turns} == {read.session.started_at < "9999"} == {True}

@@ -113,6 +113,15 @@ def test_messages_of_pydantic_ai_are_read_as_its_library_writes_them() -> None:
     assert read.skipped == {"a part of the kind system-prompt": 1}
 
 
+def test_a_result_of_pydantic_deep_belongs_to_its_call_however_the_ids_are_spelled() -> None:
+    call = {"part_kind": "tool-call", "tool_name": "fs.ls", "tool_call_id": "functions.ls:0", "args": {}}
+    result = {**call, "part_kind": "tool-return", "content": "a.py"}
+    made = [{"kind": "response", "parts": [call]}, {"kind": "request", "parts": [result]}]
+    asked, given = read_session(json.dumps(made)).turns
+    (called,) = asked.tool_calls or []
+    assert (called["id"], called["name"]) == (given.tool_call_id, given.tool_name) == ("functions_ls_0", "fs_ls")
+
+
 @pytest.mark.parametrize(
     "document",
     [
