@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from uuid import NAMESPACE_OID, uuid5
 
-from loom.archive import ConversationStore, LeaseHeld, LeaseLost, NewTurn, Session, UnknownSession
+from loom.archive import ConversationStore, LeaseHeld, LeaseLost, NewTurn, Session, Turn, TurnKind, UnknownSession
 from loom.archive.chains import Progress
 from loom.archive.reindex import catch_up
 from loom.archive.workspaces import identify
@@ -117,6 +118,9 @@ def _told(read: ReadSession, kept: _Kept, *, sub_agents: bool) -> int:
         say(f"loom: it was deleted from the list; `loom cowork --resume {session.reference}` brings it back.")
     if not _is_here(session.workspace_path):
         say(f"loom: its folder {show_line(session.workspace_path, 500)} is not here; -w PATH goes on in another one.")
+    if kept.changed:
+        count = plural(kept.changed, "turn is", "turns are")
+        say(f"loom: {count} in the file otherwise than when imported before: stored anew, the older words stay too.")
     if changed_from:
         say(f"loom: from T{changed_from} on it is not what was exported: somebody has changed the file.")
         return EXIT_FAILED
@@ -158,6 +162,8 @@ class _Kept:
     """So many were stored now."""
     changed_from: int
     """The first turn that is not what was exported; 0 if all are."""
+    changed: int
+    """So many of them are of a file of another agent's that has other words now in their place."""
 
 
 async def _store(store: ConversationStore, read: ReadSession, progress: Progress) -> _Kept:
@@ -167,9 +173,14 @@ async def _store(store: ConversationStore, read: ReadSession, progress: Progress
     await store.acquire_lease(session_id)
     before = await store.get_turn_count(session_id)
     there = await _there(store, read)
-    count, done, changed_from = _counter(read), there, 0
+    count, done, changed_from, changed_count = _counter(read), there, 0, 0
     for batch in read.batches(there):
-        stored = await store.append_turns(session_id, _counted(batch, count))
+        turns = _counted(batch, count)
+        stored = await store.append_turns(session_id, turns)
+        there_before = ((turn, kept) for turn, kept in zip(turns, stored, strict=True) if kept.turn_number <= before)
+        if not read.is_own and (again := [_anew(*pair) for pair in there_before if _has_changed(*pair)]):
+            end = await store.get_turn_count(session_id)
+            changed_count += sum(turn.turn_number > end for turn in await store.append_turns(session_id, again))
         changed = (turn.turn_number for turn, as_was in zip(stored, batch, strict=True) if turn.digest != as_was.digest)
         if read.is_own and not changed_from:
             changed_from = next(changed, 0)
@@ -179,7 +190,25 @@ async def _store(store: ConversationStore, read: ReadSession, progress: Progress
     if session is None:
         raise UnknownSession(f"There is no session {session_id} in the archive.")
     await store.release_lease(session_id)
-    return _Kept(session, session.turn_count - before, changed_from)
+    return _Kept(session, session.turn_count - before, changed_from, changed_count)
+
+
+def _has_changed(turn: NewTurn, kept: Turn) -> bool:
+    """Whether the file says something else now where a turn was read before: an answer that was still being written,
+    a history that its agent made shorter. A result is complete when it comes."""
+    if kept.kind is TurnKind.TOOL_RESULT and kept.tool_call_id == turn.tool_call_id:
+        return False
+    return _words(turn) != _words(kept)
+
+
+def _anew(turn: NewTurn, kept: Turn) -> NewTurn:
+    key = f"{turn.append_key}/{uuid5(NAMESPACE_OID, _words(turn)).hex}"
+    # What it took counts once.
+    return replace(turn, append_key=key, usage=None if kept.usage else turn.usage)
+
+
+def _words(turn: NewTurn | Turn) -> str:
+    return storable(f"{turn.content or ''}{json.dumps(turn.tool_calls, ensure_ascii=False)}")
 
 
 @cache

@@ -7,6 +7,7 @@ with (`$set.messages`) is not what was said, and is left alone.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
@@ -140,9 +141,12 @@ def _head(gathered: Gathered, line: Mapping[str, Any]) -> None:
 
 def _keyed(gathered: Gathered, key: str, message: Mapping[str, Any]) -> Iterator[tuple[str, NewTurn]]:
     usage = _usage(object_of(message.get("tokens")))
-    for place, turn in enumerate(_said(gathered, message)):
+    places = Counter[str]()
+    for turn in _said(gathered, message):
         is_paid = usage is not None and turn.role == "assistant"
-        yield f"{key}/{place}", replace(turn, usage=usage) if is_paid else turn
+        # Not the place among all: words may come in front of a call that was there without them.
+        yield f"{key}/{turn.kind}/{places[turn.kind]}", replace(turn, usage=usage) if is_paid else turn
+        places[turn.kind] += 1
         usage = None if is_paid else usage
 
 

@@ -151,6 +151,41 @@ def test_a_session_of_claude_code_is_found_gone_on_with_and_taken_in_again_when_
     assert done.returncode == 0 and "What is here?" in done.stdout
 
 
+def _contents(reference: str, folder: Path, here: Path) -> list[str | None]:
+    exported = json.loads(loom("export", reference, "-w", str(folder), "--format", "json", home=here).stdout)
+    return [turn["content"] or turn["tool_calls"][0]["name"] for turn in exported["turns"]]
+
+
+def test_an_answer_that_was_being_written_when_it_was_imported_is_whole_after_the_next_time(tmp_path: Path) -> None:
+    folder, here = tmp_path / "work", tmp_path / "here"
+    folder.mkdir()
+    wire = homes.kimi_home(tmp_path, folder) / "wire.jsonl"
+    *before, last = wire.read_text().splitlines(keepends=True)
+    wire.write_text("".join(before) + last.replace("Nothing.", "No"))
+    first = loom("import", str(wire.parent), home=here)
+    wire.write_text("".join(before) + last)
+    done = loom("import", str(wire.parent), home=here)
+    assert (first.returncode, done.returncode) == (0, 0)
+    assert "1 new turn" in done.stdout and "1 turn is in the file otherwise" in done.stderr
+    assert _contents("0", folder, here)[-3:] == ["And now?", "No", "Nothing."]
+    done = loom("import", str(wire.parent), home=here)
+    assert "0 new turns" in done.stdout and done.stderr == ""
+
+
+def test_what_comes_in_front_of_a_call_of_gemini_takes_no_other_ones_place(tmp_path: Path) -> None:
+    folder, here = tmp_path / "work", tmp_path / "here"
+    folder.mkdir()
+    file = homes.gemini_home(tmp_path, folder)
+    head, asked, early, late, *_ = file.read_text().splitlines(keepends=True)
+    file.write_text(head + asked + json.dumps({**json.loads(early), "thoughts": []}) + "\n")
+    assert loom("import", str(file), home=here).returncode == 0
+    with file.open("a") as more:
+        more.write(json.dumps({**json.loads(late), "content": "I say."}) + "\n")
+    done = loom("import", str(file), home=here)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert _contents("0", folder, here) == ["What is here?", "ls", "I look.", "I say.", "a.py"]
+
+
 async def test_calls_without_results_and_results_without_calls_break_no_window(tmp_path: Path) -> None:
     file, folder, here = tmp_path / "0b7e.jsonl", tmp_path / "work", tmp_path / "here"
     folder.mkdir()
