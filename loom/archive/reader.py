@@ -172,6 +172,10 @@ class ArchiveReader:
         """How many turns the session has; 0 for an unknown one."""
         return await self._access.read(lambda c: reading.turn_count(c, session_id))
 
+    async def has_key(self, session_id: str, beginning: str) -> bool:
+        """Whether a turn of the session was stored under an `append_key` that begins so."""
+        return await self._access.read(lambda c: reading.has_key(c, session_id, beginning))
+
     # Search
 
     async def search_turns(

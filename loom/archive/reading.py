@@ -119,6 +119,12 @@ def turn_count(connection: sqlite3.Connection, session_id: str) -> int:
     return 0 if row is None else int(row[0])
 
 
+def has_key(connection: sqlite3.Connection, session_id: str, beginning: str) -> bool:
+    """Whether a turn of the session has a key that begins so."""
+    query = "SELECT 1 FROM conversation_turns WHERE session_id = ? AND append_key >= ? AND append_key < ? LIMIT 1"
+    return connection.execute(query, (session_id, beginning, f"{beginning}\U0010ffff")).fetchone() is not None
+
+
 def asking_turn(connection: sqlite3.Connection, session_id: str, tool_call_id: str) -> Turn | None:
     """The assistant turn that asked for this call, or None.
 

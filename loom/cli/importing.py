@@ -235,8 +235,11 @@ async def _there(store: ConversationStore, read: ReadSession) -> int:
     in their place, or all of them."""
     session = await store.get_session(read.session.id)
     count = session.turn_count if session is not None else 0
-    if session is None or not count or not read.is_own:
-        # Turns of another agent's have keys of their own: those that are there are not stored again.
+    if session is None or not count:
+        return 0
+    if not read.is_own:
+        # Its turns have keys of their own: those that are there are not stored again.
+        await _refuse_foreign(store, read, session)
         return 0
     newest = await store.get_turn(session.id, count)
     exported = next(islice(read.walk(), count - 1, None), None)
@@ -245,3 +248,15 @@ async def _there(store: ConversationStore, read: ReadSession) -> int:
         return count
     how = "whole" if same else "and has gone on otherwise"
     raise ImportFailed(f"The archive has this session already, as {session.reference}, {how}.", "Nothing was stored.")
+
+
+async def _refuse_foreign(store: ConversationStore, read: ReadSession, session: Session) -> None:
+    """Raises ImportFailed where the session of this id has nothing of the agent whose file it is: a file may say any,
+    and what it says is not put behind somebody else's words."""
+    first = next(read.walk(), None)
+    agent = (first.turn.append_key or "").partition("/")[0] if first is not None else ""
+    if not await store.has_key(session.id, f"{agent}/"):
+        raise ImportFailed(
+            f"The archive has another session of this id, {session.reference}: it did not come from such a file.",
+            "Nothing was stored.",
+        )

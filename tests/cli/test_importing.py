@@ -306,6 +306,17 @@ async def test_a_session_that_is_open_elsewhere_costs_none_of_the_others(tmp_pat
     await store.close()
 
 
+def test_a_file_that_says_the_id_of_another_session_puts_nothing_behind_it(talk: Path, tmp_path: Path) -> None:
+    here, file = tmp_path / "here", tmp_path / "a.jsonl"
+    assert loom("import", str(talk), home=here).returncode == 0
+    before = loom("export", "0", "-w", str(tmp_path / "work"), home=here).stdout
+    mine = json.loads(talk.read_text())["session"]["id"]
+    file.write_text(text_of(*({**each, "sessionId": mine} for each in TALK)))
+    done = loom("import", str(file), "-w", str(tmp_path), home=here)
+    assert (done.returncode, done.stdout) == (2, "") and "another session of this id" in done.stderr
+    assert loom("export", "0", "-w", str(tmp_path / "work"), home=here).stdout == before
+
+
 async def test_a_session_that_was_deleted_from_the_list_is_told_how_it_comes_back(tmp_path: Path) -> None:
     file, here = tmp_path / "a.jsonl", tmp_path / "here"
     file.write_text(text_of(*TALK))
