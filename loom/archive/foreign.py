@@ -21,6 +21,10 @@ from loom.text import show_line
 _HEADER = b"SQLite format 3\x00"
 _LONGEST = 64 * 1024 * 1024
 """Bytes of one text; a row with a longer one is not read."""
+_STEPS = 100_000
+"""Of SQLite's machine, between two looks at how many there were."""
+_STEPS_A_BYTE = 10
+"""To read rows of 25 bytes and to put them in order takes 0.6."""
 
 
 class ForeignUnreadable(ArchiveError):
@@ -35,8 +39,17 @@ def is_database(head: bytes) -> bool:
 class ForeignDatabase:
     """Another program's database, open to read."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, size: int) -> None:
         self._connection = connection
+        self._size = size
+        """Bytes."""
+        self._looks = 0
+        connection.set_progress_handler(self._look, _STEPS)
+
+    def _look(self) -> bool:
+        """Whether a query is to end: pages that are named again and again hold more rows than can ever be read."""
+        self._looks += 1
+        return self._looks > 10 + self._size * _STEPS_A_BYTE // _STEPS
 
     def columns(self, table: str) -> frozenset[str]:
         """The columns of a table; none where there is no such table. What is computed (a view, a virtual table) is
@@ -62,10 +75,13 @@ class ForeignDatabase:
             yield {**dict.fromkeys(columns), **row}
 
     def _rows(self, query: str, values: tuple[str | None, ...]) -> Iterator[dict[str, Any]]:
+        self._looks = 0
         try:
             cursor = self._connection.execute(query, values)
             names = [column[0] for column in cursor.description or ()]
-            for row in cursor:
+            for count, row in enumerate(cursor):
+                if count > self._size:
+                    raise ForeignUnreadable("The database cannot be read: it has more rows than there is room for.")
                 yield dict(zip(names, row, strict=True))
         except sqlite3.Error as error:
             raise ForeignUnreadable(f"The database cannot be read: {show_line(str(error), 200)}.") from error
@@ -98,9 +114,18 @@ def opened_foreign(path: Path) -> Iterator[ForeignDatabase]:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA query_only = ON")
-            yield ForeignDatabase(connection)
+            yield ForeignDatabase(connection, _size(connection))
         finally:
             connection.close()
     finally:
         if copy is not None:
             copy.remove()
+
+
+def _size(connection: sqlite3.Connection) -> int:
+    """Bytes. Raises ForeignUnreadable."""
+    try:
+        (pages,), (each,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
+    except sqlite3.Error as error:
+        raise ForeignUnreadable(f"The database cannot be read: {show_line(str(error), 200)}.") from error
+    return int(pages) * int(each)

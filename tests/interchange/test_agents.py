@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import struct
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from loom.archive.foreign import ForeignUnreadable, opened_foreign
 from loom.archive.records import TurnKind
 from loom.interchange.session_file import sessions_in
 from loom.interchange.source import ImportFailed
@@ -233,6 +236,42 @@ def test_a_damaged_database_is_refused(damage: bytes, tmp_path: Path) -> None:
     path.write_bytes(damage)
     (refused,) = sessions_in(path)
     assert isinstance(refused, ImportFailed)
+
+
+def _many(path: Path) -> None:
+    """Make a table of a few pages hold more rows than can be counted: each page names the next one many times."""
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA page_size = 4096")
+    connection.executescript(
+        "CREATE TABLE sessions (id, created_at); CREATE TABLE messages (parts); CREATE TABLE rest (x)"
+    )
+    connection.executemany("INSERT INTO sessions VALUES (?, 1)", [(f"s{number}",) for number in range(2_000)])
+    connection.executemany("INSERT INTO rest VALUES (?)", [("x" * 3_000,) for _ in range(20)])
+    connection.commit()
+    ((root,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'sessions'")
+    ((last,),) = connection.execute("PRAGMA page_count")
+    connection.close()
+    data = bytearray(path.read_bytes())
+    (leaf,) = struct.unpack_from(">I", data, (root - 1) * 4096 + 8)
+    chain = [root, *range(last - 6, last + 1), leaf]
+    for page, child in pairwise(chain):
+        made = bytearray(4096)
+        for place in range(400):
+            struct.pack_into(">IB", made, 4096 - 6 * (place + 1), child, place // 4)
+            struct.pack_into(">H", made, 12 + 2 * place, 4096 - 6 * (place + 1))
+        struct.pack_into(">BHHHBI", made, 0, 5, 0, 400, 4096 - 6 * 400, 0, child)
+        data[(page - 1) * 4096 : page * 4096] = made
+    path.write_bytes(data)
+
+
+def test_a_database_with_more_rows_than_there_is_room_for_is_read_no_further(tmp_path: Path) -> None:
+    path = tmp_path / "crush.db"
+    _many(path)
+    (refused,) = sessions_in(path)
+    assert isinstance(refused, ImportFailed)
+    with opened_foreign(path) as database, pytest.raises(ForeignUnreadable):
+        for _ in database.rows("sessions", ("id",)):
+            pass
 
 
 def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:
