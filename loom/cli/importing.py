@@ -28,7 +28,7 @@ from loom.cli.workspace import find_workspace
 from loom.errors import LoomError
 from loom.interchange.reading import ReadSession, ReadTurn
 from loom.interchange.session_file import read_session, sessions_in
-from loom.interchange.source import ImportFailed, opened_stream
+from loom.interchange.source import ImportFailed, is_file, opened_stream
 from loom.locations import find_locations
 from loom.text import plural, show_line, storable
 
@@ -97,7 +97,7 @@ def _sessions(name: str, *, sub_agents: bool) -> Iterator[ReadSession | ImportFa
 def _split(name: str) -> tuple[Path, str]:
     """The file, and which of its sessions is meant (`sessions.db#ID`); none if all are."""
     bare, mark, only = name.rpartition("#")
-    if mark and not named_file(name).exists() and named_file(bare).exists():
+    if mark and not is_file(named_file(name)) and is_file(named_file(bare)):
         return named_file(bare), only
     return named_file(name.rstrip(os.sep) or name), ""
 

@@ -32,7 +32,7 @@ from loom.interchange.foreign import (
     thought,
 )
 from loom.interchange.reading import ReadSession
-from loom.interchange.source import MAX_LINE, Source
+from loom.interchange.source import MAX_LINE, Source, files_named
 
 _TITLES = {"custom-title": ("customTitle", "title"), "ai-title": ("aiTitle", "title"), "summary": ("summary",)}
 """Lines that name the session, the ones that count most first, and the fields that may hold the name."""
@@ -69,7 +69,7 @@ def read_claude_code(source: Source) -> ReadSession:
             yield from reader.take(line, number)
         reader.end()
 
-    beside = () if is_agent or folder is None else tuple(sorted((folder / "subagents").glob(f"{_AGENT}*.jsonl")))
+    beside = () if is_agent or folder is None else tuple(files_named(folder / "subagents", f"{_AGENT}*.jsonl"))
     return read_with("Claude Code", walk, beside=beside)
 
 

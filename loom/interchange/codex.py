@@ -27,7 +27,7 @@ from loom.interchange.foreign import (
     thought,
 )
 from loom.interchange.reading import ReadSession
-from loom.interchange.source import Source, opened
+from loom.interchange.source import Source, is_file, opened
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _INJECTED = ("<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md")
@@ -102,7 +102,7 @@ def _name(path: Path | None, session_id: str) -> str:
     """The name that the person gave the session: in an index above its folder, where the last one counts."""
     for folder in [] if path is None else path.parents[:6]:
         index = folder / "session_index.jsonl"
-        if index.is_file():
+        if is_file(index):
             return _names(index, index.stat().st_mtime_ns).get(session_id, "")
     return ""
 

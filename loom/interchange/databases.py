@@ -92,11 +92,3 @@ def _read(agent: DatabaseAgent, database: ForeignDatabase, head: Head) -> ReadSe
         return read_with(agent.name, walk)
     except ImportFailed as error:
         return error
-
-
-def files_named(folder: Path, *patterns: str) -> list[Path]:
-    """The files in a folder that have such names; none where there is no such folder, or it may not be read."""
-    try:
-        return sorted(found for pattern in patterns for found in folder.glob(pattern) if found.is_file())
-    except (OSError, ValueError):
-        return []

@@ -12,10 +12,10 @@ from pathlib import Path
 from loom.archive.foreign import ForeignUnreadable
 from loom.interchange.aider import chats_in
 from loom.interchange.claude_code import newest_title
-from loom.interchange.databases import files_named, heads_of
+from loom.interchange.databases import heads_of
 from loom.interchange.foreign import NothingSaid, list_of, loaded, moment_of, object_of, text_of
 from loom.interchange.session_file import DATABASES, read_session, reader_of_folder
-from loom.interchange.source import ImportFailed, Source, opened
+from loom.interchange.source import ImportFailed, Source, files_named, is_file, opened
 from loom.interchange.vibe import meta_of
 
 _HEADS = (16 * 1024, 512 * 1024, 8 * 1024 * 1024)
@@ -165,7 +165,7 @@ def _opencode(places: Places, unread: Unread) -> Iterator[Found]:
 def _crush(places: Places, unread: Unread) -> Iterator[Found]:
     registry = places.of("XDG_DATA_HOME", ".local/share") / "crush" / "projects.json"
     folders = {places.workspace / ".crush": None}
-    if registry.is_file():
+    if is_file(registry):
         try:
             with opened(registry) as source:
                 projects = list_of(object_of(loaded(source.whole())).get("projects"))
@@ -206,7 +206,7 @@ def _vibe(places: Places, unread: Unread) -> Iterator[Found]:
 
 def _aider(places: Places, unread: Unread) -> Iterator[Found]:
     path = places.workspace / ".aider.chat.history.md"
-    if path.is_file():
+    if is_file(path):
         try:
             with opened(path) as source:
                 for place, chat in enumerate(chats_in(source), 1):

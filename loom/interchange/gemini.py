@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from loom.archive.records import NewTurn
-from loom.interchange.databases import files_named
 from loom.interchange.foreign import (
     Gathered,
     arguments_of,
@@ -34,7 +33,7 @@ from loom.interchange.foreign import (
     words_of,
 )
 from loom.interchange.reading import ReadSession
-from loom.interchange.source import Source, opened
+from loom.interchange.source import Source, files_named, is_file, opened
 
 _CHATS = "chats"
 _TYPES = ("user", "gemini", "info", "error", "warning")
@@ -107,7 +106,7 @@ def project_of(path: Path) -> str:
         if folder.parent.name == "tmp":
             index = folder.parent.parent / "projects.json"
             projects: Mapping[str, Any] = {}
-            if index.is_file():
+            if is_file(index):
                 with opened(index) as source:
                     projects = object_of(object_of(loaded(source.whole())).get("projects"))
             for project, slug in projects.items():

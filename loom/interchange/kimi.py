@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from loom.archive.records import NewTurn
-from loom.interchange.databases import files_named
 from loom.interchange.foreign import (
     Gathered,
     arguments_of,
@@ -31,7 +30,7 @@ from loom.interchange.foreign import (
 )
 from loom.interchange.openai_messages import message_turns
 from loom.interchange.reading import ReadSession
-from loom.interchange.source import Source, opened
+from loom.interchange.source import Source, files_named, is_file, opened
 
 _CONTROL = ("_system_prompt", "_usage", "_checkpoint")
 _CHECKPOINT = re.compile(r"<system>CHECKPOINT \d+</system>")
@@ -40,22 +39,22 @@ _BESIDE = "what Kimi CLI wrote by itself"
 
 def is_kimi(folder: Path) -> bool:
     """Whether a folder is a session of Kimi CLI."""
-    return (folder / "wire.jsonl").is_file() or (folder / "context.jsonl").is_file()
+    return is_file(folder / "wire.jsonl") or is_file(folder / "context.jsonl")
 
 
 def read_kimi(folder: Path, stack: ExitStack) -> ReadSession:
     """The session, its files open for as long as the stack is. Raises ImportFailed when nothing in it was said."""
     wire = folder / "wire.jsonl"
     rotated = sorted(files_named(folder, "context_*.jsonl"), key=lambda file: (len(file.name), file.name))
-    files = [wire] if wire.is_file() else [*rotated, folder / "context.jsonl"]
-    sources = [stack.enter_context(opened(file)) for file in files if file.is_file()]
-    take = _wire if wire.is_file() else _contexts
+    files = [wire] if is_file(wire) else [*rotated, folder / "context.jsonl"]
+    sources = [stack.enter_context(opened(file)) for file in files if is_file(file)]
+    take = _wire if is_file(wire) else _contexts
 
     def walk(gathered: Gathered) -> Iterator[tuple[str, NewTurn]]:
         gathered.session_id, gathered.folder = folder.name, project_of(folder)
         yield from take(gathered, sources)
         state = folder / "state.json"
-        if state.is_file():
+        if is_file(state):
             with opened(state) as source:
                 gathered.title = text_of(object_of(loaded(source.whole())).get("custom_title"))
 
@@ -65,7 +64,7 @@ def read_kimi(folder: Path, stack: ExitStack) -> ReadSession:
 def project_of(folder: Path) -> str:
     """The folder that the session worked in: the one of those that Kimi CLI knows whose digest its own folder has."""
     known = folder.parent.parent.parent / "kimi.json"
-    if known.is_file():
+    if is_file(known):
         with opened(known) as source:
             for entry in map(object_of, list_of(object_of(loaded(source.whole())).get("work_dirs"))):
                 path = text_of(entry.get("path"))

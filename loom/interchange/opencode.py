@@ -9,7 +9,7 @@ from typing import Any
 
 from loom.archive.foreign import ForeignDatabase
 from loom.archive.records import NewTurn
-from loom.interchange.databases import DatabaseAgent, Head, files_named
+from loom.interchange.databases import DatabaseAgent, Head
 from loom.interchange.foreign import (
     Gathered,
     arguments_of,
@@ -26,7 +26,7 @@ from loom.interchange.foreign import (
     thought,
 )
 from loom.interchange.reading import ReadSession
-from loom.interchange.source import Source, opened
+from loom.interchange.source import Source, files_named, opened
 
 _NAME = "OpenCode"
 _SILENT = ("step-start", "step-finish", "snapshot", "patch", "retry")

@@ -21,9 +21,8 @@ from loom.interchange.kimi import is_kimi, read_kimi
 from loom.interchange.opencode import OPENCODE, is_opencode, read_opencode
 from loom.interchange.pydantic_deep import is_pydantic_deep, read_pydantic_deep
 from loom.interchange.reading import ReadSession, read_document
-from loom.interchange.source import ImportFailed, Source, opened
+from loom.interchange.source import ImportFailed, Source, is_file, opened
 from loom.interchange.vibe import is_vibe, read_vibe
-from loom.text import show_line
 
 DATABASES: tuple[DatabaseAgent, ...] = (OPENCODE, CRUSH, GOOSE)
 
@@ -50,11 +49,8 @@ def sessions_in(path: Path, *, only: str = "", sub_agents: bool = False) -> Iter
         if reader is not None:
             with ExitStack() as stack:
                 yield reader(folder, stack)
-        elif (path / "crush.db").is_file() or (path / ".crush" / "crush.db").is_file():
-            inner = path / "crush.db" if (path / "crush.db").is_file() else path / ".crush" / "crush.db"
+        elif inner := next(filter(is_file, (path / "crush.db", path / ".crush" / "crush.db")), None):
             yield from sessions_of(DATABASES, inner, only, sub_agents=sub_agents)
-        elif path.is_dir():
-            raise ImportFailed(f"{show_line(str(path), 500)} cannot be read: it is a folder, and no session.")
         else:
             with opened(path) as source:
                 if is_database(source.head(16)):

@@ -93,6 +93,22 @@ class Source:
         return None, end if data else self.size
 
 
+def is_file(path: Path) -> bool:
+    """Whether it is a file that can be got at; not so where its folder may not be looked into, or it can be no name."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def files_named(folder: Path, *patterns: str) -> list[Path]:
+    """The files in a folder that have such names; none where there is no such folder, or it may not be read."""
+    try:
+        return sorted(found for pattern in patterns for found in folder.glob(pattern) if is_file(found))
+    except (OSError, ValueError):
+        return []
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[Source]:
     """The file. What comes through a pipe is kept in a nameless file for as long, as it is read twice. Raises

@@ -11,18 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from loom.archive.records import NewTurn
-from loom.interchange.databases import files_named
 from loom.interchange.foreign import Gathered, loaded, note, object_of, read_with, text_of
 from loom.interchange.openai_messages import message_turns
 from loom.interchange.reading import ReadSession
-from loom.interchange.source import ImportFailed, Source, opened
+from loom.interchange.source import ImportFailed, Source, files_named, is_file, opened
 
 _MOST_FOLDERS = 1_000
 
 
 def is_vibe(folder: Path) -> bool:
     """Whether a folder is a session of Mistral Vibe."""
-    return (folder / "messages.jsonl").is_file() and (folder / "meta.json").is_file()
+    return is_file(folder / "messages.jsonl") and is_file(folder / "meta.json")
 
 
 def meta_of(folder: Path) -> Mapping[str, Any]:

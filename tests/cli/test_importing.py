@@ -104,7 +104,16 @@ def test_a_file_that_somebody_changed_is_told_from_where_on(talk: Path, tmp_path
     assert "from T2 on" in done.stderr
 
 
-@pytest.mark.parametrize(("file", "words"), [("nothing.json", "cannot be read"), ("work", "cannot be read")])
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("nothing.json", "cannot be read"),
+        ("work", "Is a directory"),
+        ("x" * 3_000, "long"),
+        (f"a#{'x' * 3_000}", "long"),
+    ],
+    ids=["none", "folder", "long", "long place"],
+)
 def test_what_cannot_be_read_is_one_line_and_exit_code_2(talk: Path, tmp_path: Path, file: str, words: str) -> None:
     done = loom("import", str(tmp_path / file), home=tmp_path / "here")
     assert done.returncode == 2
