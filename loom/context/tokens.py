@@ -11,7 +11,6 @@ from loom.context.o200k import load_o200k
 
 if TYPE_CHECKING:
     import tiktoken
-    from pydantic_ai.messages import ModelMessage
 
 PIECE_CHARS = 16_384
 """Text is encoded in pieces of at most this many characters: the encoder is quadratic in a run without a break, and
@@ -64,15 +63,9 @@ class TokenCounter:
                 memo.popitem(last=False)
         return known
 
-    def count_message(self, message: ModelMessage) -> int:
-        """Tokens of a message's parts, pictures and framing included, instructions not."""
-        from loom.context.measure import message_tokens  # imports pydantic_ai: half a second
-
-        return message_tokens(message, self.count)
-
     def count_schema(self, tools: Iterable[Any]) -> int:
         """Tokens of tool schemas (pydantic-ai ToolDefinitions or JSON schema mappings)."""
-        from loom.context.measure import schema_tokens
+        from loom.context.measure import schema_tokens  # imports pydantic_ai: half a second
 
         return schema_tokens(tools, self.count)
 

@@ -23,7 +23,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from loom.context import o200k
 from loom.context.estimate import estimate
-from loom.context.measure import MEDIA_TOKENS, picture_size, picture_tokens
+from loom.context.measure import MEDIA_TOKENS, message_tokens, picture_size, picture_tokens
 from loom.context.tokens import PIECE_CHARS, WHOLE_CHARS, TokenCounter
 
 
@@ -156,25 +156,25 @@ def test_a_very_long_text_is_sampled(counter: TokenCounter) -> None:
 class TestMessages:
     def test_count_their_words_and_their_framing(self, counter: TokenCounter) -> None:
         request = ModelRequest(parts=[UserPromptPart("hello world")], instructions="not counted here")
-        assert 2 < counter.count_message(request) < 10
+        assert 2 < message_tokens(request, counter.count) < 10
         response = ModelResponse(parts=[TextPart("hello world"), ToolCallPart("ls", {"path": "."}, "c1")])
-        assert counter.count_message(response) > counter.count_message(request)
+        assert message_tokens(response, counter.count) > message_tokens(request, counter.count)
 
     def test_count_a_tool_result_as_the_model_reads_it(self, counter: TokenCounter) -> None:
         text = "line\n" * 100
         result = ModelRequest(parts=[ToolReturnPart("t", text, "c1", metadata={"diff": "x" * 10_000})])
-        assert counter.count(text) < counter.count_message(result) < counter.count(text) + 20
+        assert counter.count(text) < message_tokens(result, counter.count) < counter.count(text) + 20
 
     def test_never_count_a_picture_as_nothing(self, counter: TokenCounter) -> None:
         unknown = BinaryContent(b"?" * 2_000_000, media_type="image/png")
         linked = ImageUrl("https://example.org/a.png")
         for item in (unknown, linked):
-            tokens = counter.count_message(ModelRequest(parts=[UserPromptPart(["look", item])]))
+            tokens = message_tokens(ModelRequest(parts=[UserPromptPart(["look", item])]), counter.count)
             assert tokens >= MEDIA_TOKENS
 
     def test_count_a_document_by_its_size(self, counter: TokenCounter) -> None:
         pdf = BinaryContent(b"%PDF" * 50_000, media_type="application/pdf")
-        assert counter.count_message(ModelRequest(parts=[UserPromptPart([pdf])])) >= 5 * MEDIA_TOKENS
+        assert message_tokens(ModelRequest(parts=[UserPromptPart([pdf])]), counter.count) >= 5 * MEDIA_TOKENS
 
     def test_count_schemas(self, counter: TokenCounter) -> None:
         tool = ToolDefinition(name="ls", description="Lists a directory.", parameters_json_schema={"type": "object"})
