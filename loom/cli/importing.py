@@ -74,12 +74,18 @@ async def _import(parsed: argparse.Namespace) -> tuple[int, int]:
                     code = max(code, _told(placed, kept, sub_agents=parsed.sub_agents))
                 except (ImportFailed, LeaseHeld, LeaseLost, UnknownSession) as error:
                     which = f"{name}: " if len(parsed.files) > 1 else ""
-                    say(f"loom: {show_line(f'{which}{error}', 2_000)}")
+                    # What the archive advises is for whoever wants to talk.
+                    words = f"{error.what} Import it again when that one has ended." if _is_held(error) else f"{error}"
+                    say(f"loom: {show_line(f'{which}{words}', 2_000)}")
                     code = EXIT_BAD_INPUT
     finally:
         if store is not None:
             await store.close()
     return code, turns
+
+
+def _is_held(error: LoomError) -> bool:
+    return isinstance(error, LeaseHeld | LeaseLost)
 
 
 def _sessions(name: str, *, sub_agents: bool) -> Iterator[ReadSession | ImportFailed]:

@@ -312,6 +312,7 @@ async def test_a_session_that_is_open_elsewhere_costs_none_of_the_others(tmp_pat
     done = loom("import", *files, "-w", str(tmp_path), home=here)
     assert done.returncode == 2
     assert "Feeling Fine Check" in done.stdout and f"{files[0]}: " in done.stderr and "open" in done.stderr
+    assert "Import it again when" in done.stderr and "Open it read-only" not in done.stderr
     await store.close()
 
 
