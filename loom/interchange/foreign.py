@@ -17,7 +17,7 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 
 from loom.archive.clock import normalised, now
 from loom.archive.records import NewSession, NewTurn, TurnKind, TurnStatus
-from loom.interchange.reading import ReadSession, ReadTurn, is_deep
+from loom.interchange.reading import ReadSession, ReadTurn, is_deep, is_swollen
 from loom.interchange.source import ImportFailed, Source
 
 _LONGEST_KEY = 200
@@ -205,8 +205,10 @@ def _spelled(name: str) -> str:
 
 
 def loaded(text: str) -> object:
-    """What a JSON text holds; None if it is none, or nested deeper than can be written again. A number that is none
-    for others (NaN, 1e999) is its text."""
+    """What a JSON text holds; None if it is none, or opens too much, or is nested deeper than can be written again. A
+    number that is none for others (NaN, 1e999) is its text."""
+    if is_swollen(text):
+        return None
     try:
         made: object = json.loads(text, parse_constant=str, parse_float=_float)
     except (ValueError, RecursionError):

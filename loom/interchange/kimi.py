@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -148,6 +149,8 @@ def _part(payload: Mapping[str, Any]) -> NewTurn | None:
 def _contexts(gathered: Gathered, sources: list[Source]) -> Iterator[tuple[str, NewTurn]]:
     seen: set[int] = set()
     for at, source in enumerate(sources):
+        # Its lines have no times.
+        gathered.at(os.fstat(source.file.fileno()).st_mtime)
         for number, line in gathered.numbered(source):
             sign = hash(repr(line))
             if line.get("role") in _CONTROL:

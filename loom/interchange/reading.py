@@ -26,6 +26,8 @@ BATCH_CHARACTERS = 4_000_000
 _FIRST_LINE = f'{{"format": "{FORMAT}", "version": {VERSION},'
 _SESSION, _TURNS = '"session": ', '"turns": ['
 
+_MOST_OPENED = 5_000_000
+
 _T = TypeVar("_T")
 
 
@@ -129,7 +131,7 @@ def _at_once(source: Source) -> tuple[object, Iterator[object]]:
 
 def _loaded(text: str) -> object:
     try:
-        made: object = json.loads(text)
+        made: object = None if is_swollen(text) else json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ImportFailed("That is no JSON.", HOW) from error
     return made
@@ -211,6 +213,11 @@ def is_deep(value: object, most: int = 100) -> bool:
         inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
         level = [value for values in inner for value in values if isinstance(value, dict | list)]
     return False
+
+
+def is_swollen(text: str) -> bool:
+    """Whether a JSON text opens more lists and objects than anybody writes: `[],` is 3 bytes, and 50 in memory."""
+    return len(text) > _MOST_OPENED and text.count("[") + text.count("{") > _MOST_OPENED
 
 
 class _Fields:

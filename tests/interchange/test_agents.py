@@ -134,7 +134,11 @@ def test_what_sub_agents_of_gemini_said_is_beside_the_file(tmp_path: Path, folde
 
 
 def test_kimi_without_a_wire_is_read_from_what_the_model_was_sent(tmp_path: Path, folder: Path) -> None:
-    (session,) = read(homes.kimi_context(tmp_path, folder))
+    path = homes.kimi_context(tmp_path, folder)
+    for file in path.iterdir():
+        os.utime(file, (homes.WHEN, homes.WHEN))
+    (session,) = read(path)
+    assert session.session.started_at == "2026-03-01T10:00:00.000000Z"
     assert [turn.content for turn in session.turns] == ["What is here?", "One file.", "And now?"]
     assert session.skipped == {"what Kimi CLI wrote by itself": 1}
 

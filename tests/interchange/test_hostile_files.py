@@ -346,6 +346,14 @@ def test_memory_does_not_grow_with_the_file() -> None:
     assert most(2_000) < most(100) + 200_000
 
 
+def test_a_line_that_would_fill_the_memory_is_left_out() -> None:
+    line = json.dumps(test_codex.TALK[0])
+    swollen = f'{{"type": "x", "a": [{"[]," * 5_000_000}[]]}}'
+    read = read_session("\n".join([line, swollen, json.dumps(test_codex.message("user", "[{" * 10))]))
+    assert [turn.content for turn in read.turns] == ["[{" * 10]
+    assert read.skipped == {"a line that is not whole": 1}
+
+
 def test_a_pipe_is_read_to_its_end_and_a_device_refused(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
