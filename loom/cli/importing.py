@@ -122,6 +122,8 @@ def _told(read: ReadSession, kept: _Kept, *, sub_agents: bool) -> int:
         say(f"loom: its sub-agents have {plural(len(read.beside), 'session')}; --sub-agents takes them in too.")
     if not session.is_active:
         say(f"loom: it was deleted from the list; `loom cowork --resume {session.reference}` brings it back.")
+    if session.workspace_path != storable(read.session.workspace_path):
+        say(f"loom: it stays in {show_line(session.workspace_path, 500)}, where it was put before.")
     if not _is_here(session.workspace_path):
         say(f"loom: its folder {show_line(session.workspace_path, 500)} is not here; -w PATH goes on in another one.")
     if kept.changed:

@@ -215,6 +215,16 @@ async def test_calls_without_results_and_results_without_calls_break_no_window(t
     assert loom("check", home=here).returncode == 0
 
 
+def test_another_folder_for_one_that_is_there_already_is_said_to_change_nothing(tmp_path: Path) -> None:
+    file, here, other = tmp_path / "a.jsonl", tmp_path / "here", tmp_path / "other"
+    other.mkdir()
+    file.write_text(text_of(*TALK))
+    done = loom("import", str(file), "-w", str(tmp_path), home=here)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = loom("import", str(file), "-w", str(other), home=here)
+    assert done.returncode == 0 and f"it stays in {tmp_path}, where" in done.stderr
+
+
 def test_sub_agents_and_outputs_that_were_too_large_come_from_beside_the_file(tmp_path: Path) -> None:
     file, here = tmp_path / f"{claude_code.SESSION}.jsonl", tmp_path / "here"
     beside = tmp_path / claude_code.SESSION
