@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loom.archive import ConversationStore
+from loom.archive import ConversationStore, Turn
 from loom.archive.records import ExchangeSize
 from loom.archive.rewound import is_rewound, joined, others
 from loom.context.edges import Beginning, cited, rewound_meta
@@ -86,13 +87,22 @@ async def _exchange_of(store: ConversationStore, session_id: str, turn_number: i
 
 
 async def _files(store: ConversationStore, session_id: str, cut: Ranges) -> list[str]:
-    """The files that these turns changed, oldest first."""
-    state = SessionState()
+    """The files that these turns changed, in the order in which they first did."""
+    state, paths = SessionState(), dict[str, None]()
     for low, high in cut:
         for first in range(low, high + 1, PAGE):
             rows = await store.get_range(session_id, first, min(high, first + PAGE - 1))
-            state = await asyncio.to_thread(advance, state, rows)
-    return list(dict.fromkeys(file.path for file in state.files_touched))
+            state = await asyncio.to_thread(_collect, state, rows, paths)
+    return list(paths)
+
+
+def _collect(state: SessionState, rows: Sequence[Turn], paths: dict[str, None]) -> SessionState:
+    """The state after these turns; the files that they changed are put into `paths`: a state forgets all but the
+    newest."""
+    for turn in rows:
+        state = advance(state, [turn])
+        paths.update((file.path, None) for file in state.files_touched if file.turn == turn.turn_number)
+    return state
 
 
 def _words(first: int, gone: Ranges, files: list[str]) -> str:

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from loom.archive import ConversationStore, NewTurn, Turn
+from loom.archive import ArchiveError, ConversationStore, NewTurn, Turn
 from loom.archive.records import TurnKind
 from loom.archive.rewound import is_rewound
 from loom.context.edges import (
@@ -187,17 +187,25 @@ class WindowMoves:
         changing.result()
 
     async def _store_and_move(self, engine: Engine, turn: NewTurn, *, reload: bool) -> None:
-        stored = await self._recorder.store([turn])
+        # Whatever becomes of the reading below: what was stored holds in the window.
+        engine.window.add(await self._recorder.store([turn]))
         if reload:
             # What comes back is not in memory any more.
             await engine.load(self._record.require().id)
-        else:
-            engine.window.add(stored)
         before = self._record.state.rewound
         await self._record.refresh()
         if self._record.state.rewound != before:
             self._listener(StateChanged(self._record.state))
+            await self._keep_state()
         self._measure()
+
+    async def _keep_state(self) -> None:
+        """Made again of thousands of turns, it took seconds: whoever opens the session next is not to wait as long."""
+        try:
+            await self._record.save_state()
+        except ArchiveError as error:
+            # Nothing is lost by this: the turns have it.
+            self._listener(Notice("warning", str(error)))
 
 
 def _note(words: str, meta: str) -> NewTurn:

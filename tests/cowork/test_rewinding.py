@@ -13,7 +13,6 @@ from loom.context.seen import Standing
 from loom.cowork import elsewhere
 from loom.cowork.events import Notice, StateChanged
 from loom.cowork.past_requests import PastRequests
-from loom.cowork.recorder import NotSaved
 from loom.cowork.rewinding import CannotRewind
 from loom.cowork.session import CoworkSession
 from loom.cowork.window_moves import NothingToTakeBack
@@ -22,7 +21,7 @@ from loom.errors import LoomError
 from loom.interchange.reading import read_document
 from loom.interchange.source import opened
 from loom.locations import Locations
-from loom.state import rebuild
+from loom.state import read_state, rebuild
 from tests.cowork.conftest import Start, Talk, chat
 from tests.cowork.test_session import allow
 from tests.support.listening import Listening
@@ -69,6 +68,16 @@ async def test_what_follows_leaves_window_and_state_and_the_message_comes_back(s
     said = await last_note(talk)
     left = f"T{cut}–T{len(turns)} are out of the window, kept in the archive; /unrewind puts them back."
     assert said == f"Rewound to before T{cut}: {left} Not undone in the workspace: later.txt."
+
+
+async def test_it_says_how_many_files_stay_changed_however_many_there_are(start: Start) -> None:
+    talk = await start()
+    allow(talk)
+    for number in range(23):
+        await talk.say(f'write file{number}.txt with "x"')
+    await talk.session.rewind(1)
+    named = ", ".join(f"file{number}.txt" for number in range(5))
+    assert (await last_note(talk)).endswith(f"Not undone in the workspace: {named} and 18 more files.")
 
 
 async def test_it_goes_back_step_by_step_and_to_a_turn(start: Start) -> None:
@@ -158,19 +167,14 @@ async def test_it_is_the_same_after_a_resume_and_in_a_fork(start: Start) -> None
     assert len(await shown(forked)) == 2, "a fork of what was rewound past is that again"
 
 
-async def test_a_state_that_was_saved_before_is_made_again(start: Start, bench: Workbench) -> None:
-    """As after a crash right behind the rewinding."""
+async def test_its_state_is_kept_at_once(start: Start, bench: Workbench) -> None:
+    """To make it of all turns again at each opening would take seconds in a long session."""
     talk = await three(start)
-    session_id = talk.session.session_id
-    assert session_id is not None
-    saved = talk.session.state.to_json()
-    await talk.session.rewind()
-    state = talk.session.state
-    assert "later.txt" in str(saved) and "later.txt" not in str(state)
-    await talk.session.close()
-    await bench.store.update_session_state(session_id, saved)
-    again = await start(resume=session_id)
-    assert again.session.state == state
+    for move in (talk.session.rewind, talk.session.unrewind):
+        await move()
+        assert talk.session.session_id is not None
+        stored = await bench.store.get_session(talk.session.session_id)
+        assert stored is not None and read_state(stored.session_state) == talk.session.state
 
 
 async def test_pins_stay_pinned(start: Start, provider: ScriptedProvider) -> None:
@@ -258,8 +262,8 @@ async def test_it_is_the_same_after_an_export_and_an_import(
         document = read_document(source)
         await store.adopt_session(document.session)
         await store.acquire_lease(document.session.id)
-        for batch in document.batches(0):
-            await store.append_turns(document.session.id, [read.turn for read in batch])
+        for batch in document.batches():
+            await store.append_turns(document.session.id, [each.turn for each in batch])
     await store.close()
     there = await Workbench.open(elsewhere, Settings())
     try:
@@ -268,27 +272,6 @@ async def test_it_is_the_same_after_an_export_and_an_import(
         await again.session.close()
     finally:
         await there.close()
-
-
-async def test_a_rewinding_that_cannot_be_stored_happens_with_the_retry(
-    start: Start, bench: Workbench, provider: ScriptedProvider
-) -> None:
-    provider.add(Reply(Text("One.")), Reply(Text("Two.")), Reply(Text("Three.")))
-    talk = await start(choice=chat())
-    await talk.say("Never use tabs.")
-    await talk.say("Never use Redis.")
-    refusal = "WHEN NEW.kind = 'note' BEGIN SELECT RAISE(ABORT, 'no room'); END"
-    await bench.store._access.write(
-        lambda c: c.execute(f"CREATE TRIGGER full BEFORE INSERT ON conversation_turns {refusal}")
-    )
-    with pytest.raises(NotSaved):
-        await talk.session.rewind()
-    assert len(await shown(talk)) == 2 and "Redis" in str(talk.session.state), "nothing has happened yet"
-    await bench.store._access.write(lambda c: c.execute("DROP TRIGGER full"))
-    await talk.session.retry_save()
-    assert len(await shown(talk)) == 1 and "Redis" not in str(talk.session.state)
-    await talk.say("Go on.")
-    assert "Redis" not in str(provider.requests[-1].messages)
 
 
 async def test_who_only_reads_the_session_sees_it_rewound(
