@@ -105,6 +105,8 @@ class SessionRecord:
                 while page := await self._store.get_turns(session_id, state.last_turn, STATE_PAGE):
                     state = await asyncio.to_thread(advance, state, not_rewound(page, rewound))
                     state = replace(state, last_turn=page[-1].turn_number)
+                if await self._store.get_rewound(session_id) != rewound:
+                    continue  # it was read while another loom rewound
                 since, self._ahead = self._ahead, None
                 self.state = state
                 self.advance(since)

@@ -274,6 +274,9 @@ class CoworkSession(SessionParts):
             raise LoomError("An exchange or a summary is running.", "Wait for it, or interrupt it with Esc.")
         if self._answering.engine is None:
             raise self.problem or LoomError("The model is still being made ready.", "Try again in a moment.")
+        if self._recorder.unsaved:
+            # The change would be stored behind a message of which it knows nothing yet.
+            raise LoomError("Something is not saved yet.", "Retry saving first.")
         return self._answering.engine
 
     # What stays in the window whatever leaves it
