@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Literal
 
+from loom.turn_numbers import Ranges
+
 Role = Literal["user", "assistant", "tool", "system"]
 
 PERSON_COMMAND = "person_command"
@@ -356,6 +358,8 @@ class RequestLine(Row):
     """The newest turn that had left."""
     summary: int
     """The turn of the summary that stood in it; 0 without one."""
+    rewound: Ranges = ()
+    """The turns that the person had rewound past."""
 
     @property
     def cached_share(self) -> float | None:

@@ -24,7 +24,9 @@ from loom.archive.records import (
     TurnKind,
     TurnStatus,
 )
+from loom.archive.rewound import ranges_in
 from loom.text import storable
+from loom.turn_numbers import Ranges
 
 Column = str | int | float | None
 _Row = Sequence[Any]
@@ -59,7 +61,8 @@ coalesce(json_extract({_RECIPE}, '$.tokens'), estimated_tokens) AS expected_toke
 estimated_tokens, reported_tokens, cache_read_tokens,
 coalesce(json_extract({_RECIPE}, '$.last_turn'), json_extract({_TURNS}, '$[#-1][1]'), 0) AS last_turn,
 coalesce(json_extract({_RECIPE}, '$.edges.left_to'), json_extract({_TURNS}, '$[0][0]') - 1, 0) AS left_to,
-coalesce(json_extract({_RECIPE}, '$.summary'), 0) AS summary
+coalesce(json_extract({_RECIPE}, '$.summary'), 0) AS summary,
+json_extract({_RECIPE}, '$.edges.rewound') AS rewound
 """
 MAX_COUNT = 2**53
 """No count of tokens reaches it; sums of what is below it fit SQLite's 64 bits and JSON's numbers."""
@@ -239,7 +242,17 @@ _REQUEST_LINE = tuple(field.name for field in fields(RequestLine))
 
 def request_line_from_row(row: _Row) -> RequestLine:
     """A line of a row of REQUEST_LINE_COLUMNS."""
-    return RequestLine(**dict(zip(_REQUEST_LINE, row, strict=True)))
+    *values, rewound = row
+    return RequestLine(**dict(zip(_REQUEST_LINE, (*values, _rewound(rewound)), strict=True)))
+
+
+def _rewound(stored: object) -> Ranges:
+    if stored in (None, "[]"):
+        return ()  # as in nearly every request
+    try:
+        return ranges_in(json.loads(str(stored)))
+    except (ValueError, RecursionError):
+        return ()
 
 
 def exchange_size_from_row(row: _Row) -> ExchangeSize:

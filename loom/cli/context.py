@@ -14,7 +14,7 @@ from loom.cli.output import write_line
 from loom.cli.reading import opened
 from loom.cli.workspace import find_workspace
 from loom.context.compare import Comparison, compare
-from loom.context.course import cache_shares, course, sparkline
+from loom.context.course import cache_shares, course, spans_in, sparkline
 from loom.context.seen import SeenPart, SeenRequest, Standing, counting_words
 from loom.context.tokens import TokenCounter
 from loom.cowork.past_requests import PastRequests, find_request
@@ -90,7 +90,7 @@ def _overview(session: Session, lines: Sequence[RequestLine], newest: SeenReques
         counted = f"{line.reported_tokens:,}" if line.reported_tokens is not None else "-"
         cached = "-" if line.cached_share is None else f"{line.cached_share:.0%}"
         numbers = f"{line.request:>8,} {line.expected_tokens:>10,} {counted:>10} {cached:>7}"
-        yield f"{numbers}  T{line.left_to + 1}-T{line.last_turn}"
+        yield f"{numbers}  {spans_in(line, '-')}"
     if len(lines) > NEWEST:
         yield f"and {len(lines) - NEWEST:,} before; --json lists all, --at N shows one"
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from loom.archive.records import RequestLine
+from loom.archive.rewound import others
 from loom.context.scale import taken_by
 from loom.context.usage import WindowUsage, short_tokens
 from loom.text import plural
@@ -17,6 +18,9 @@ LABEL = 7
 """Cells of the scale at the left."""
 _SCALE_DOWN = 3
 """The mark stays in the picture up to this many times the fullest request; a lower session would be a flat line."""
+
+
+_SPANS = 3
 
 
 class Ink(StrEnum):
@@ -59,6 +63,13 @@ class _Column:
 def evictions(lines: Sequence[RequestLine]) -> list[int]:
     """The requests for which turns left the window."""
     return [now.request for before, now in pairwise(lines) if now.left_to > before.left_to]
+
+
+def spans_in(line: RequestLine, dash: str) -> str:
+    """`T1–T4, T9–T12`: the turns that had neither left nor been rewound past; of many ranges the newest."""
+    ranges = others(line.left_to + 1, line.last_turn, line.rewound)
+    shown = [f"T{first}" if first == last else f"T{first}{dash}T{last}" for first, last in ranges[-_SPANS:]]
+    return ", ".join(shown if len(ranges) <= _SPANS else ["…", *shown])
 
 
 def compactions(lines: Sequence[RequestLine]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from loom.archive import ConversationStore
 from loom.archive.records import TurnKind
 from loom.config import Settings
+from loom.context.course import spans_in
 from loom.context.seen import Standing
 from loom.cowork import elsewhere
 from loom.cowork.events import Notice, StateChanged
@@ -203,6 +205,20 @@ async def test_every_request_can_be_looked_at_as_it_was_sent(start: Start, bench
         assert (seen.standing, seen.missing) == (Standing.SAME, ()), line
     marks = (await talk.session.window_contents()).marks
     assert [(mark.content or "")[:7] for mark in marks] == ["The rew", "Rewound"]
+
+
+async def test_the_list_of_requests_names_no_turn_that_was_rewound_past(start: Start, bench: Workbench) -> None:
+    talk = await three(start)
+    await talk.session.rewind(await first_turn(talk, 2))
+    mark = (await talk.session.transcript())[-1].turn_number
+    await talk.say("Never use tabs.")
+    assert talk.session.session_id is not None
+    lines = await PastRequests(bench.store, bench.counter, talk.session.session_id).lines()
+    assert lines[-1].rewound == ((6, mark),)
+    assert spans_in(lines[-1], "–") == f"T1–T5, T{mark + 1}"
+    assert spans_in(lines[0], "–") == "T1"
+    many = replace(lines[-1], rewound=((2, 3), (5, 6), (8, 9)))
+    assert spans_in(many, "-") == f"…, T4, T7, T10-T{mark + 1}"
 
 
 async def test_not_while_an_exchange_runs_nor_before_the_first(start: Start, provider: ScriptedProvider) -> None:

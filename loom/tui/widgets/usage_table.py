@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from loom.archive.records import RequestLine, TurnKind
+from loom.context.course import spans_in
 from loom.context.usage import Segment, WindowUsage
 from loom.text import plural, show_line
 from loom.tui.widgets.gauge import PUT_BACK, Cell
@@ -213,7 +214,7 @@ def requests_content(requests: Sequence[RequestLine], width: int, most: int = 20
         if each.reported_tokens:
             off = f"{100 * (each.expected_tokens - each.reported_tokens) / each.reported_tokens:+.1f}%"
             cached = "" if each.cached_share is None else f"{each.cached_share:.0%}"
-        turns = turns_label(each.left_to + 1, each.last_turn)
+        turns = spans_in(each, "–")
         line = f"{each.request:>7} {each.expected_tokens:>9,} {counted:>9} {off:>7} {cached:>6}  {turns}"
         lines.append(Content(line).truncate(width, ellipsis=True))
     if len(requests) > most:
