@@ -26,7 +26,6 @@ from loom.archive.records import (
     Turn,
 )
 from loom.archive.resolve import find_half_purged, resolve
-from loom.archive.rewound import rewound_after
 from loom.archive.workspaces import Workspace, identify
 from loom.turn_numbers import Ranges
 
@@ -151,8 +150,7 @@ class ArchiveReader:
 
     async def get_rewound(self, session_id: str) -> Ranges:
         """The turns of a session that the person rewound past."""
-        marks = await self.get_window_marks(session_id, 1)
-        return (rewound_after(marks[0]) or ()) if marks else ()
+        return await self._access.read(lambda c: reading.rewound_in(c, session_id))
 
     async def get_exchange_sizes(
         self, session_id: str, before: int | None = None, limit: int = 100

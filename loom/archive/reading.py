@@ -6,7 +6,9 @@ import json
 import sqlite3
 
 from loom.archive.records import ExchangeSize, Turn
+from loom.archive.rewound import rewound_after
 from loom.archive.rows import TURN_COLUMNS, exchange_size_from_row, turn_from_row
+from loom.turn_numbers import Ranges
 
 MAX_BETWEEN = 1_000
 """Turns from a question to its answer, at most; for the search too, which is not loaded to read turns."""
@@ -103,6 +105,12 @@ def window_marks(connection: sqlite3.Connection, session_id: str, limit: int, be
         " THEN json_type(message_meta, '$.left_to') = 'integer' END ORDER BY turn_number DESC LIMIT ?"
     )
     return _turns(connection, query, session_id, _BEYOND if before is None else before, limit)
+
+
+def rewound_in(connection: sqlite3.Connection, session_id: str) -> Ranges:
+    """The turns of a session that the person rewound past."""
+    marks = window_marks(connection, session_id, 1, None)
+    return (rewound_after(marks[0]) or ()) if marks else ()
 
 
 def exchange_sizes(

@@ -9,7 +9,6 @@ from typing import Literal, TypedDict
 from loom.archive import ConversationStore, Revision, SearchHit, SearchPage, Session, Turn
 from loom.archive.errors import AmbiguousReference, UnknownReference
 from loom.archive.records import TurnKind
-from loom.archive.rewound import is_rewound
 from loom.state import SessionState, read_state
 from loom.turn_numbers import Ranges
 
@@ -97,12 +96,9 @@ class ArchiveRecall:
         from loom.state.revisions import FORMULAS, revising_passages, settles_something
 
         reading = Reading(revising_passages, settles_something, FORMULAS)
-        found = await self.store.find_revisions(
+        return await self.store.find_revisions(
             hits, query, reading, at_hand=self.session_id() or None, **self._within(scope)
         )
-        rewound = {each.session_id: await self.rewound(each.session_id) for each in found.values()}
-        # What was rewound past takes nothing back.
-        return {key: each for key, each in found.items() if not is_rewound(each.turn_number, rewound[each.session_id])}
 
     async def rewound(self, session_id: str) -> Ranges:
         if session_id == self.session_id():

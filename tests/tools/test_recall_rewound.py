@@ -49,3 +49,17 @@ async def test_what_was_rewound_past_takes_nothing_back(talk: Talk) -> None:
     assert f"see also T{later}" in await talk.recall("search", query="albatross Postgres")
     await rewind(talk, later)
     assert "see also" not in await talk.recall("search", query="albatross Postgres")
+
+
+async def test_what_took_it_back_before_that_still_does(talk: Talk) -> None:
+    await talk.user("We use Postgres for the albatross.")
+    await talk.assistant("Noted.")
+    holds = await talk.user("I changed my mind: we use MySQL for the albatross, not Postgres.")
+    await talk.assistant("Noted.")
+    gone = await talk.user("I changed my mind: we use SQLite for the albatross, not Postgres.")
+    assert f"see also T{gone}" in await talk.recall("search", query="albatross Postgres")
+    await rewind(talk, gone)
+    [found] = [
+        line for line in (await talk.recall("search", query="albatross Postgres")).splitlines() if "[Turn 1]" in line
+    ]
+    assert f"see also T{holds}" in found

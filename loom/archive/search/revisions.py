@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from loom.archive.reading import rewound_in
 from loom.archive.records import Revision, SearchHit
+from loom.archive.rewound import is_rewound
 from loom.archive.search.document import COLUMNS, TurnRow, place_of, seconds, turn_of
 from loom.archive.search.marks import role_of
 from loom.archive.search.postings import Postings
@@ -18,6 +20,7 @@ from loom.archive.search.stopwords import STOP_STEMS
 from loom.archive.search.tail import TailCache, read_tail
 from loom.archive.search.words import cjk_pieces, cjk_runs, names_of, words_of
 from loom.archive.workspaces import Workspace
+from loom.turn_numbers import Ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ def revisions_of(
 
     A revision is a message of the user's, later in the same scope, with a passage that takes something back and is
     about the same, by the rare terms that it shares with the hit. Nothing is said rather than something wrong: a
-    decision taken back in other words is not found.
+    decision taken back in other words is not found. What the person rewound past takes nothing back.
     """
     scope = Scope(connection, session_id=session_id, workspace=workspace, named=None, at_hand=at_hand)
     postings = Postings(connection, scope, read_tail(connection, scope, cache))
@@ -90,7 +93,7 @@ def revisions_of(
             passage = next(
                 (text for text in reader.passages(later) if subject.is_same(about, text, settled=settled)), None
             )
-            if passage is not None:
+            if passage is not None and not reader.is_rewound(later):
                 revisions[hit.session_id, hit.turn_number] = reader.revision(later, passage)
                 break
     return revisions
@@ -176,6 +179,7 @@ class _Messages:
         self._take = takes_back
         self._rows: dict[int, TurnRow | None] = {}
         self._passages: dict[int, Sequence[str]] = {}
+        self._rewound: dict[str, Ranges] = {}
 
     def _row(self, place: int) -> TurnRow | None:
         if place not in self._rows:
@@ -189,6 +193,12 @@ class _Messages:
             row = self._row(place)
             self._passages[place] = self._take(row.content or "") if row is not None and row.kind == "text" else ()
         return self._passages[place]
+
+    def is_rewound(self, place: int) -> bool:
+        session_id = self._scope.session_of(place).id
+        if session_id not in self._rewound:
+            self._rewound[session_id] = rewound_in(self._connection, session_id)
+        return is_rewound(turn_of(place), self._rewound[session_id])
 
     def revision(self, place: int, passage: str) -> Revision:
         session = self._scope.session_of(place)
