@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from loom.archive import ConversationStore, Turn
 from loom.archive.records import ExchangeSize
@@ -58,7 +58,7 @@ async def find_cut(store: ConversationStore, session_id: str, turn_number: int |
     gone = joined(tuple(part for part in cut if part[1] < first), first, last)
     begun = await store.get_turn(session_id, first)
     return Cut(
-        words=_words(first, gone, await _files(store, session_id, cut)),
+        words=_words(first, gone, await _effects(store, session_id, cut)),
         meta=rewound_meta(now, then, first),
         typed=typed_in(begun) if begun is not None else None,
     )
@@ -86,30 +86,41 @@ async def _exchange_of(store: ConversationStore, session_id: str, turn_number: i
     return exchange
 
 
-async def _files(store: ConversationStore, session_id: str, cut: Ranges) -> list[str]:
-    """The files that these turns changed, in the order in which they first did."""
-    state, paths = SessionState(), dict[str, None]()
+@dataclass(slots=True)
+class _Effects:
+    """What some turns did that stays as it is."""
+
+    files: dict[str, None] = field(default_factory=dict)
+    """Those that they changed, in the order in which they first did."""
+    remembered: bool = False
+    """Whether the memory, which the model goes on reading, was changed."""
+
+
+async def _effects(store: ConversationStore, session_id: str, cut: Ranges) -> _Effects:
+    state, effects = SessionState(), _Effects()
     for low, high in cut:
         for first in range(low, high + 1, PAGE):
             rows = await store.get_range(session_id, first, min(high, first + PAGE - 1))
-            state = await asyncio.to_thread(_collect, state, rows, paths)
-    return list(paths)
+            state = await asyncio.to_thread(_collect, state, rows, effects)
+    return effects
 
 
-def _collect(state: SessionState, rows: Sequence[Turn], paths: dict[str, None]) -> SessionState:
-    """The state after these turns; the files that they changed are put into `paths`: a state forgets all but the
-    newest."""
+def _collect(state: SessionState, rows: Sequence[Turn], effects: _Effects) -> SessionState:
+    """The state after these turns, what they did put into `effects`: a state forgets all but the newest files."""
     for turn in rows:
         state = advance(state, [turn])
-        paths.update((file.path, None) for file in state.files_touched if file.turn == turn.turn_number)
+        effects.files.update((file.path, None) for file in state.files_touched if file.turn == turn.turn_number)
+        effects.remembered |= turn.facts.get("action") == "remembered"
     return state
 
 
-def _words(first: int, gone: Ranges, files: list[str]) -> str:
+def _words(first: int, gone: Ranges, effects: _Effects) -> str:
     are, them = ("is", "it") if len(gone) == 1 and gone[0][0] == gone[0][1] else ("are", "them")
     left = f"{cited(gone)} {are} out of the window, kept in the archive; /unrewind puts {them} back"
     words = f"Rewound to before T{first}: {left}."
-    if not files:
+    if effects.remembered:
+        words += " What was noted in the memory since stays there; /memory shows it."
+    if not (files := list(effects.files)):
         return words
     named = ", ".join(show_line(path, 60) for path in files[:NAMED_FILES])
     more = f" and {plural(len(files) - NAMED_FILES, 'more file')}" if len(files) > NAMED_FILES else ""

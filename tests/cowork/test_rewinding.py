@@ -28,7 +28,7 @@ from tests.cowork.conftest import Start, Talk, chat
 from tests.cowork.test_session import allow
 from tests.support.listening import Listening
 from tests.support.provider import ScriptedProvider
-from tests.support.replies import Failure, Gate, Reply, Text
+from tests.support.replies import Call, Failure, Gate, Reply, Text
 
 
 async def shown(talk: Talk) -> list[str]:
@@ -80,6 +80,21 @@ async def test_it_says_how_many_files_stay_changed_however_many_there_are(start:
     await talk.session.rewind(1)
     named = ", ".join(f"file{number}.txt" for number in range(5))
     assert (await last_note(talk)).endswith(f"Not undone in the workspace: {named} and 18 more files.")
+
+
+async def test_it_says_that_the_memory_stays(start: Start, provider: ScriptedProvider) -> None:
+    noted = Call("write_memory", {"content": "The port is 8123."})
+    provider.add(Reply(noted), Reply(Text("Noted.")), Reply(Text("Two.")), Reply(Text("Three.")))
+    talk = await start(choice=chat())
+    allow(talk)
+    await talk.say("Remember that the port is 8123.")
+    await talk.say("Hello.")
+    await talk.session.rewind()
+    assert "memory" not in await last_note(talk)
+    await talk.session.rewind()
+    assert (await last_note(talk)).endswith("What was noted in the memory since stays there; /memory shows it.")
+    await talk.say("Go on.")
+    assert "8123" in str(provider.requests[-1].messages)
 
 
 async def test_it_goes_back_step_by_step_and_to_a_turn(start: Start) -> None:
