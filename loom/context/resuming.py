@@ -132,12 +132,16 @@ class Resuming:
 
     async def _left_since(self, left_to: int) -> Receipt | None:
         """The receipt for what left while filling; not all of it was read, so it counts exchanges only."""
-        gone = others(left_to + 1, self._contents.edges.left_to, self._contents.edges.rewound)
+        rewound = self._contents.edges.rewound
+        gone = others(left_to + 1, self._contents.edges.left_to, rewound)
         exchanges: set[int] = set()
         for ends in gone:
             first, last = [await self._rows.turn(number) for number in ends]
             if first is not None and last is not None:
-                exchanges |= set(range(max(1, first.exchange), last.exchange + 1))
+                sizes = await self._rows.sizes(first.exchange + 1, 1)
+                # A note behind a rewinding stands in an exchange that was rewound past.
+                start = first.exchange + any(is_rewound(size.first_turn, rewound) for size in sizes)
+                exchanges |= set(range(max(1, start), last.exchange + 1))
         return Receipt(gone, len(exchanges), 0, 0, self._contents.beginning) if exchanges else None
 
     def _room(self) -> int:

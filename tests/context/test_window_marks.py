@@ -63,6 +63,23 @@ class TestMarks:
         assert resumed.request_messages() == window.request_messages()
         assert resumed.left_to == 0 and resumed.assemble().receipt is None
 
+    async def test_what_left_at_a_resume_is_counted_without_what_was_rewound_past(self) -> None:
+        rows, window = Rows(), a_window()
+        for number in range(12):
+            window.add(rows.ask(f"wish {number} " + "x" * 2_400))
+            window.add(rows.answer("read"))
+            if number == 2:
+                window.add(rows.append(self.note(rewound_meta(window.beginning, Beginning(), 3))))
+                window.add(rows.append([NewTurn(role="system", kind=TurnKind.NOTE, content="a pin")]))
+        resumed = a_window(5_000)
+        await resumed.load(rows)
+        window.add(rows.ask("go on"))
+        resumed.add(rows.turns[-1:])
+        receipt = resumed.assemble().receipt
+        assert receipt is not None
+        shown = {each.exchange for each in resumed.exchanges}
+        assert receipt.exchanges == len({1, *range(4, 14)} - shown)
+
     async def test_what_is_rewound_past_is_not_told_of_as_having_left(self) -> None:
         rows, window = self.started()
         window.add(rows.append(self.note(rewound_meta(window.beginning, Beginning(), 9))))
