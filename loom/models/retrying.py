@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable
+from email.utils import mktime_tz, parsedate_tz
+from time import time
 from typing import Any
 
 from loom.text import show_line
@@ -26,11 +28,21 @@ def seconds_to_wait(response: Any, library: str) -> int:
     # Libraries that do not try again do not count how often they did.
     if int(response.request.headers.get("x-stainless-retry-count", RETRIES)) >= RETRIES:
         return 0
-    try:
-        wait = float(headers.get("retry-after", ""))
-    except ValueError:
-        return 0
+    wait = _seconds(headers.get("retry-after", ""))
     return math.ceil(wait) if 0 < wait <= _LONGEST.get(library, math.inf) and math.isfinite(wait) else 0
+
+
+def _seconds(retry_after: str) -> float:
+    """What the header asks for, which may name a date; 0 when it is neither."""
+    try:
+        return float(retry_after)
+    except ValueError:
+        pass
+    try:
+        date = parsedate_tz(retry_after)
+        return mktime_tz(date) - time() if date is not None else 0.0
+    except (ValueError, OverflowError):  # a month of 99, a year of 99,999
+        return 0.0
 
 
 def telling(say: Callable[[str], None], library: str) -> Callable[[Any], Awaitable[None]]:
