@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +36,8 @@ from loom.interchange.source import Source, files_named, is_file, opened
 _CONTROL = ("_system_prompt", "_usage", "_checkpoint")
 _CHECKPOINT = re.compile(r"<system>CHECKPOINT \d+</system>")
 _BESIDE = "what Kimi CLI wrote by itself"
+_SUMMARIES, _MOST_PRESERVED = 2, 50
+"""Messages that a compaction puts first, and of the last ones that it takes over behind them, at most."""
 
 
 def is_kimi(folder: Path) -> bool:
@@ -147,21 +149,41 @@ def _part(payload: Mapping[str, Any]) -> NewTurn | None:
 
 
 def _contexts(gathered: Gathered, sources: list[Source]) -> Iterator[tuple[str, NewTurn]]:
-    seen: set[int] = set()
+    before: list[int] = []
     for at, source in enumerate(sources):
+        signs = {number: hash(repr(line)) for number, line in Gathered("").numbered(source) if _is_said(line)}
+        now = list(signs.values())
+        numbers = list(signs)
+        taken_over = {numbers[place] for place in _taken_over(before, now)}
+        before = now
         # Its lines have no times.
         gathered.at(os.fstat(source.file.fileno()).st_mtime)
         for number, line in gathered.numbered(source):
-            sign = hash(repr(line))
-            if line.get("role") in _CONTROL:
+            if line.get("role") in _CONTROL or number in taken_over:
                 continue
-            if sign in seen:
-                # Rewinding begins a file with what is kept of the one before.
-                continue
-            seen.add(sign)
             for place, turn in enumerate(message_turns(gathered, line)):
                 words = _CHECKPOINT.sub("", turn.content or "")
                 if turn.content and not words.strip():
                     gathered.leave_out(_BESIDE)
                 else:
                     yield f"context/{at}/{number}/{place}", replace(turn, content=words if turn.content else None)
+
+
+def _is_said(line: Mapping[str, Any]) -> bool:
+    """Whether a line is more than a sign that Kimi CLI put for itself."""
+    words = words_of(line.get("content"))
+    return line.get("role") not in _CONTROL and not (words and not _CHECKPOINT.sub("", words).strip())
+
+
+def _taken_over(before: Sequence[int], now: Sequence[int]) -> range:
+    """The places in a file of what stands in the file before it: rewinding begins one with what is kept, compaction
+    with a summary and the last few messages. What the person says again further on is said again."""
+    kept = next((place for place, (one, other) in enumerate(zip(before, now, strict=False)) if one != other), None)
+    kept = min(len(before), len(now)) if kept is None else kept
+    if kept:
+        return range(kept)
+    for count in range(min(_MOST_PRESERVED, len(before)), 0, -1):
+        for start in range(_SUMMARIES + 1):
+            if list(now[start : start + count]) == list(before[-count:]):
+                return range(start, start + count)
+    return range(0)

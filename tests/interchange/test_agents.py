@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -141,6 +142,30 @@ def test_kimi_without_a_wire_is_read_from_what_the_model_was_sent(tmp_path: Path
     assert session.session.started_at == "2026-03-01T10:00:00.000000Z"
     assert [turn.content for turn in session.turns] == ["What is here?", "One file.", "And now?"]
     assert session.skipped == {"what Kimi CLI wrote by itself": 1}
+
+
+def test_what_kimi_took_over_into_another_file_is_read_once_and_what_was_said_twice_is_not_lost(
+    tmp_path: Path, folder: Path
+) -> None:
+    def user(words: str) -> dict[str, object]:
+        return {"role": "user", "content": words}
+
+    def model(words: str) -> dict[str, object]:
+        return {"role": "assistant", "content": words}
+
+    path = homes.kimi_context(tmp_path, folder)
+    begun = [user("Go on."), model("Done."), user("Go on."), model("Done.")]
+    # Rewound to the first answer, then compacted: a summary and the last two messages are taken over.
+    rewound = [*begun[:2], user("Go on."), model("Otherwise."), user("yes"), model("Well.")]
+    compacted = [user("They went on."), *rewound[-2:], user("yes"), model("Well.")]
+    for name, lines in (("context_1", begun), ("context_2", rewound), ("context", compacted)):
+        (path / f"{name}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    (session,) = read(path)
+    assert [turn.content for turn in session.turns] == [
+        *("Go on.", "Done.", "Go on.", "Done."),
+        *("Otherwise.", "yes", "Well."),
+        *("They went on.", "yes", "Well."),
+    ]
 
 
 def test_names_and_ids_that_no_provider_takes_are_respelled_and_still_belong_together(tmp_path: Path) -> None:
