@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from loom.archive.foreign import ForeignDatabase, ForeignUnreadable, opened_foreign
+from loom.archive.foreign_databases import ForeignDatabase, ForeignUnreadable, opened_foreign
 from loom.archive.records import NewTurn
 from loom.interchange.foreign import Gathered, read_with
 from loom.interchange.reading import ReadSession

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from loom.archive.foreign import ForeignUnreadable
+from loom.archive.foreign_databases import ForeignUnreadable
 from loom.interchange.aider import chats_in
 from loom.interchange.claude_code import newest_title
 from loom.interchange.databases import heads_of

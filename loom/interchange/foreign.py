@@ -17,7 +17,8 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 
 from loom.archive.clock import normalised, now
 from loom.archive.records import NewSession, NewTurn, TurnKind, TurnStatus
-from loom.interchange.reading import ReadSession, ReadTurn, is_deep, is_swollen
+from loom.interchange.json_bounds import is_deep, is_swollen
+from loom.interchange.reading import ReadSession, ReadTurn
 from loom.interchange.source import ImportFailed, Source
 
 _LONGEST_KEY = 200

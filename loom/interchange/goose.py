@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from loom.archive.foreign import ForeignDatabase
+from loom.archive.foreign_databases import ForeignDatabase
 from loom.archive.records import NewTurn
 from loom.interchange.databases import DatabaseAgent, Head
 from loom.interchange.foreign import (

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from loom.archive.foreign import ForeignDatabase
+from loom.archive.foreign_databases import ForeignDatabase
 from loom.archive.records import NewTurn
 from loom.interchange.databases import DatabaseAgent, Head
 from loom.interchange.foreign import (

@@ -7,12 +7,13 @@ from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 
-from loom.archive.foreign import is_database
+from loom.archive.foreign_databases import is_database
 from loom.interchange.aider import is_aider, read_aider
 from loom.interchange.claude_code import is_claude_code, read_claude_code
 from loom.interchange.codex import is_codex, read_codex
 from loom.interchange.crush import CRUSH
 from loom.interchange.databases import DatabaseAgent, sessions_of
+from loom.interchange.document_reading import read_document
 from loom.interchange.foreign import loaded, object_of
 from loom.interchange.gemini import is_gemini, is_gemini_document, read_gemini, read_gemini_document
 from loom.interchange.goose import GOOSE
@@ -20,7 +21,7 @@ from loom.interchange.gptsh import is_gptsh, read_gptsh
 from loom.interchange.kimi import is_kimi, read_kimi
 from loom.interchange.opencode import OPENCODE, is_opencode, read_opencode
 from loom.interchange.pydantic_deep import is_pydantic_deep, read_pydantic_deep
-from loom.interchange.reading import ReadSession, read_document
+from loom.interchange.reading import ReadSession
 from loom.interchange.source import ImportFailed, Source, is_file, opened
 from loom.interchange.vibe import is_vibe, read_vibe
 

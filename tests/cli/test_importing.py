@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from loom.archive import ConversationStore
-from loom.interchange.reading import read_document
+from loom.interchange.document_reading import read_document
 from loom.interchange.source import opened
 from tests.cli.test_main import loom
 from tests.interchange import homes

@@ -20,7 +20,7 @@ from loom.cowork.session import CoworkSession
 from loom.cowork.window_moves import NothingToTakeBack
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
-from loom.interchange.reading import read_document
+from loom.interchange.document_reading import read_document
 from loom.interchange.source import opened
 from loom.locations import Locations
 from loom.state import read_state, rebuild

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from loom.archive.records import NewSession, NewTurn
+from loom.interchange.document_reading import read_document as read_own
 from loom.interchange.reading import ReadSession
-from loom.interchange.reading import read_document as read_own
 from loom.interchange.session_file import read_session as read_source
 from loom.interchange.source import Source
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from loom.archive.foreign import ForeignUnreadable, opened_foreign
+from loom.archive.foreign_databases import ForeignUnreadable, opened_foreign
 from loom.archive.records import TurnKind
 from loom.interchange.session_file import sessions_in
 from loom.interchange.source import ImportFailed

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,47 +28,7 @@ from tests.cli.test_main import loom
 from tests.interchange import homes, test_claude_code, test_codex
 from tests.interchange.reading_text import read_session, source_of, whole
 from tests.interchange.test_other_agents import GPTSH
-
-_WORDS = [
-    *("user", "assistant", "system", "tool", "gemini", "summary", "text", "tool_use", "tool_result", "message"),
-    *("function_call", "function_call_output", "reasoning", "thread_rolled_back", "compact_boundary", "request"),
-    *("attachment", "queued_command", "thinking", "response", "tool-call", "tool-return", "retry-prompt", "think"),
-    *("2026-03-01T10:00:00Z", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "0b7e51a2", "\ud800", "\0"),
-    *("ContentPart", "TurnBegin", "ToolCall", "ToolResult", "ToolCallPart", "success", "error", "u1", "{}", "[1"),
-]
-_SCALARS = (
-    st.none()
-    | st.booleans()
-    | st.integers(min_value=-(2**70), max_value=2**70)
-    | st.floats()
-    | st.sampled_from(_WORDS)
-    | st.text(st.characters(), max_size=8)
-)
-_KEYS = st.sampled_from(
-    [
-        *("type", "sessionId", "uuid", "timestamp", "message", "content", "payload", "id", "role", "text", "parts"),
-        *("usage", "input_tokens", "name", "arguments", "call_id", "output", "action", "summary", "num_turns", "cwd"),
-        *("kind", "part_kind", "tool_name", "args", "tool_calls", "function", "input", "tool_use_id", "attachment"),
-        *("prompt", "isSidechain", "thinking", "model", "$set", "$rewindTo", "messages", "toolCalls", "result"),
-        *("status", "thoughts", "tokens", "startTime", "user_input", "return_value", "tool_call_id", "is_error"),
-    ]
-)
-_VALUES = st.recursive(_SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4))
-
-
-def _places(value: object, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    yield path
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in pairs:
-        yield from _places(inner, (*path, key))
-
-
-def _with(value: Any, path: tuple[Any, ...], new: object) -> Any:
-    if not path:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = _with(value[path[0]], path[1:], new)
-    return copy
+from tests.interchange.wild import VALUES, count_stored, places_of, replaced
 
 
 def _made(home: Callable[[Path, Path], Path], name: str = "") -> list[dict[str, Any]]:
@@ -96,8 +56,8 @@ def _files(draw: st.DrawFn, talks: list[list[dict[str, Any]]] = _TALKS) -> str:
     lines: list[object] = list(draw(st.sampled_from(talks)))
     for _ in range(draw(st.integers(0, 4))):
         at = draw(st.integers(0, len(lines) - 1))
-        lines[at] = _with(lines[at], draw(st.sampled_from(list(_places(lines[at])))), draw(_VALUES))
-    for line in draw(st.lists(_VALUES, max_size=3)):
+        lines[at] = replaced(lines[at], draw(st.sampled_from(list(places_of(lines[at])))), draw(VALUES))
+    for line in draw(st.lists(VALUES, max_size=3)):
         lines.insert(draw(st.integers(0, len(lines))), line)
     return "\n".join(json.dumps(line) for line in lines)
 
@@ -120,7 +80,7 @@ def test_any_lines_in_the_folder_of_a_session_give_one_or_a_refusal(name: str, d
         folder = Path(made)
         (folder / name).write_text(data.draw(_files([_FOLDERS[name]])))
         for beside in ("meta.json", "state.json"):
-            (folder / beside).write_text(json.dumps(data.draw(_VALUES)))
+            (folder / beside).write_text(json.dumps(data.draw(VALUES)))
         for read in sessions_in(folder):
             if not isinstance(read, ImportFailed):
                 assert whole(read).turns
@@ -129,7 +89,7 @@ def test_any_lines_in_the_folder_of_a_session_give_one_or_a_refusal(name: str, d
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from([homes.opencode_home, homes.crush_home, homes.goose_home]),
-    st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20), _VALUES), max_size=8),
+    st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20), VALUES), max_size=8),
 )
 def test_any_values_in_a_database_give_sessions_or_refusals(
     home: Callable[[Path, Path], Path], changes: list[tuple[int, int, object]]
@@ -161,116 +121,7 @@ async def test_what_is_read_of_any_lines_the_archive_takes(tmp_path: Path, text:
         read = read_source(source_of(text))
     except ImportFailed:
         return
-    store = await ConversationStore.open(tmp_path / f"{os.urandom(8).hex()}.db")
-    await store.adopt_session(read.session)
-    for batch in read.batches():
-        await store.append_turns(read.session.id, [each.turn for each in batch])
-    assert await store.get_turn_count(read.session.id) == read.turn_count
-    await store.close()
-
-
-_HEAD = {
-    "id": test_codex.SESSION,
-    "reference": "k3f9",
-    "title": "t",
-    "workspace_path": "/w",
-    "workspace_commit": "ab",
-    "model_name": "offline",
-    "started_at": "2026-03-01T10:00:00Z",
-    "parent_id": None,
-    "fork_turn": None,
-}
-_ROW = {
-    "turn_number": 1,
-    "exchange": 1,
-    "role": "user",
-    "kind": "text",
-    "status": "complete",
-    "content": "hello",
-    "tool_calls": None,
-    "tool_call_id": None,
-    "tool_name": None,
-    "token_count": 3,
-    "part_json": None,
-    "message_meta": None,
-    "usage": {"input_tokens": 3},
-    "cost_usd": 0.5,
-    "created_at": "2026-03-01T10:00:00Z",
-    "digest": "",
-}
-_CALL = {
-    "role": "assistant",
-    "kind": "tool_call",
-    "content": None,
-    "tool_calls": [{"id": "c", "name": "n", "arguments": {}}],
-}
-
-
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
-@given(changes=st.lists(st.tuples(st.integers(0, 200), _VALUES), max_size=3), in_lines=st.booleans())
-async def test_what_is_read_of_any_document_the_archive_takes(
-    tmp_path: Path, changes: list[tuple[int, object]], in_lines: bool
-) -> None:
-    made: Any = {"session": _HEAD, "turns": [_ROW, {**_ROW, **_CALL, "turn_number": 2}]}
-    for at, value in changes:
-        places = [place for place in _places(made) if len(place) > 1]
-        if places:
-            made = _with(made, places[at % len(places)], value)
-    head, rows = json.dumps(made["session"]), [json.dumps(row) for row in made["turns"]]
-    ends = ("\n", ",\n") if in_lines else (" ", ", ")
-    text = (
-        f'{{"format": "loom-session", "version": 1,{ends[0]}"session": {head},{ends[0]}"turns": [{ends[0]}'
-        f"{ends[1].join(rows)}{ends[0]}]}}\n"
-    )
-    try:
-        read = read_source(source_of(text))
-    except ImportFailed:
-        return
-    store = await ConversationStore.open(tmp_path / f"{os.urandom(8).hex()}.db")
-    await store.adopt_session(read.session)
-    for batch in read.batches():
-        await store.append_turns(read.session.id, [each.turn for each in batch])
-    assert await store.get_turn_count(read.session.id) == read.turn_count
-    await store.close()
-
-
-@pytest.mark.parametrize(
-    ("head", "row"),
-    [
-        ({"parent_id": "\ud800"}, {}),
-        ({"workspace_commit": "\ud800"}, {}),
-        ({"workspace_path": "\ud800\0"}, {}),
-        ({"fork_turn": 2**70}, {}),
-        ({}, {"cost_usd": 10**400}),
-        ({}, {"cost_usd": float("nan")}),
-        ({}, {"tool_calls": [{"id": "\ud800", "name": "n", "arguments": {"x": float("inf")}}]}),
-    ],
-)
-async def test_a_value_that_no_database_takes_is_refused_or_made_one(
-    tmp_path: Path, head: dict[str, object], row: dict[str, object]
-) -> None:
-    made = {"format": "loom-session", "version": 1, "session": {**_HEAD, **head}, "turns": [{**_ROW, **row}]}
-    try:
-        read = read_source(source_of(json.dumps(made)))
-    except ImportFailed:
-        return
-    store = await ConversationStore.open(tmp_path / "archive.db")
-    await store.adopt_session(read.session)
-    for batch in read.batches():
-        await store.append_turns(read.session.id, [each.turn for each in batch])
-    assert await store.get_turn_count(read.session.id) == 1
-    await store.close()
-
-
-@pytest.mark.parametrize("cut", [0.2, 0.5, 0.9])
-def test_a_document_that_is_cut_off_is_refused(cut: float) -> None:
-    rows = ",\n".join(json.dumps({**_ROW, "turn_number": number}) for number in range(1, 30))
-    head = f'{{"format": "loom-session", "version": 1,\n"session": {json.dumps(_HEAD)},\n"turns": [\n'
-    text = f"{head}{rows}\n]}}\n"
-    assert len(read_session(text).turns) == 29
-    for end in (int(len(text) * cut), text.index(",\n", int(len(text) * cut)) + 2):
-        with pytest.raises(ImportFailed):
-            read_session(text[:end])
+    assert await count_stored(tmp_path, read) == read.turn_count
 
 
 @pytest.mark.parametrize("text", [b"\xff\xfe\0", b"\0" * 5000, b"[" * 1_000_000, b'{"a":' * 200_000, b"1" * 5000])
