@@ -3,7 +3,7 @@
 FOLDER holds `*.json.gz` files, each `{"name", "sessions": {id: [turn…]}, "queries": [query…]}`; a turn has
 `turn_number, role, content, created_at, tool_name`, a query `qid, session, query, evidence [turn_number…], category`
 and sometimes `before` (only earlier turns count). The turns are stored in a fresh archive and asked for through
-`ConversationStore.search_turns`, beside what else SQLite offers: LIKE, and FTS5 with the porter stemmer.
+`ConversationStore.search_turns`, beside the ways in `tests.bench.baselines`, in the same run.
 """
 
 from __future__ import annotations
@@ -13,14 +13,11 @@ import asyncio
 import gzip
 import json
 import math
-import re
-import sqlite3
 import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable
-from contextlib import closing
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,15 +25,12 @@ from typing import Any
 
 from loom.archive import ConversationStore, NewTurn, TurnKind
 from loom.archive.reindex import reindex
-from loom.archive.search.stopwords import STOP_STEMS
+from tests.bench.baselines import Baselines, Search
 from tests.bench.working import with_work
 
 DEPTH = 10
 DEEP = 60
 """Asked for where only turns before a given one count."""
-
-Search = Callable[[str, str, int], Awaitable[list[int]]]
-"""Session, query, limit: turn numbers, best first."""
 
 
 @dataclass(frozen=True)
@@ -131,34 +125,6 @@ def new_turn(turn: dict[str, Any]) -> NewTurn:
     )
 
 
-def baselines(path: Path, ids: dict[str, str], folder: Path) -> dict[str, Search]:
-    plain = sqlite3.connect(folder / "baseline.db")
-    plain.execute("CREATE TABLE turns (id INTEGER PRIMARY KEY, session TEXT, number INTEGER, content TEXT)")
-    plain.execute("CREATE VIRTUAL TABLE terms USING fts5(content, content='', tokenize='porter unicode61')")
-    with closing(sqlite3.connect(path)) as archive:
-        rows = archive.execute("SELECT session_id, turn_number, content FROM conversation_turns ORDER BY id")
-        for i, row in enumerate(rows):
-            plain.execute("INSERT INTO turns VALUES (?, ?, ?, ?)", (i, *row))
-            plain.execute("INSERT INTO terms (rowid, content) VALUES (?, ?)", (i, row[2] or ""))
-    plain.commit()
-
-    async def like(session: str, query: str, limit: int) -> list[int]:
-        sql = "SELECT number FROM turns WHERE session = ? AND content LIKE '%' || ? || '%' ORDER BY number DESC LIMIT ?"
-        return [row[0] for row in plain.execute(sql, (ids[session], query, limit))]
-
-    async def porter(session: str, query: str, limit: int) -> list[int]:
-        words = re.findall(r"\w+", query.lower())
-        words = [word for word in words if word not in STOP_STEMS] or words
-        sql = (
-            "SELECT number FROM terms CROSS JOIN turns ON turns.id = terms.rowid WHERE terms MATCH ? AND session = ?"
-            " ORDER BY bm25(terms) LIMIT ?"
-        )
-        match = " OR ".join(f'"{word}"' for word in words)
-        return [row[0] for row in plain.execute(sql, (match, ids[session], limit))] if words else []
-
-    return {"LIKE": like, "FTS5 porter, any word": porter}
-
-
 async def measure(data: dict[str, Any], *, misses: bool, alone: bool, categories: bool = False) -> None:
     """Prints the figures of one set: those of the baselines unless `alone`, by category if wanted, and loom's."""
     with tempfile.TemporaryDirectory() as folder:
@@ -170,7 +136,7 @@ async def measure(data: dict[str, Any], *, misses: bool, alone: bool, categories
             return [hit.turn_number for hit in await store.search_turns(ids[session], query, limit)]
 
         if not alone:
-            for name, search in baselines(store.path, ids, Path(folder)).items():
+            for name, search in Baselines(store.path, Path(folder), ids).all().items():
                 table(await ask_all(data["queries"], search), f"{data['name']}: {name}", categories=categories)
         # So that the index is measured and not the scan behind it.
         await asyncio.to_thread(reindex, store.path)
