@@ -22,6 +22,7 @@ from loom.tools.recall_hits import (
     Span,
     alone,
     blocks,
+    brief,
     called,
     elsewhere,
     matching,
@@ -39,8 +40,11 @@ from loom.turn_numbers import Ranges
 Action = Literal["search", "range", "tool_calls", "summary"]
 Scope = Literal["session", "workspace", "all"]
 
-USUAL = 10
-"""Results when no limit is given."""
+USUAL, USUAL_BRIEF, MOST = 10, 25, 50
+"""Results when no limit is given: so many with what stands beside them, and up to so many in all, those behind the
+first in a few lines each. And the most that a limit may ask for."""
+SMALL_ROOM = 2_000
+"""Tokens. Of more than that an answer takes half when no limit is given."""
 
 MOST_TURNS = 400
 """Turns that one range looks at."""
@@ -144,7 +148,7 @@ class Recall:
 
         Args:
             action: search by words, range of turns, past tool_calls of one tool, or summary of the session.
-            query: search: words, names or a "phrase". tool_calls: only calls with this text.
+            query: search: words (and others for the same), names or a "phrase". tool_calls: only calls with this text.
             tool_name: tool_calls: the tool.
             start_turn: range: first turn.
             end_turn: range: last turn; 0 is start_turn alone.
@@ -159,7 +163,7 @@ class Recall:
             raise ToolFailure("session is for range alone.", "Leave it out; scope says where search looks.")
         match action:
             case "search":
-                return await self._search(storable(query).replace("\0", " ").strip(), scope, limit or USUAL)
+                return await self._search(storable(query).replace("\0", " ").strip(), scope, limit)
             case "range":
                 return await self._range(start_turn, end_turn, offset, limit, storable(session).strip())
             case "tool_calls":
@@ -175,7 +179,7 @@ class Recall:
             raise ToolFailure(f"There is no scope {scope!r}.", "Use session, workspace or all.")
         asked, scope = scope, scope if _WIDTH[scope] <= _WIDTH[self._widest] else self._widest
         notes = [] if asked == scope else [f"scope={asked} is not allowed here; searched {_PLACES[scope]}."]
-        page = await self._source.search(query, scope, min(limit, 50))
+        page = await self._source.search(query, scope, min(limit or USUAL_BRIEF, MOST))
         hits = page.hits
         if page.fault:
             notes.append(storable(page.fault))
@@ -185,7 +189,7 @@ class Recall:
             notes.append(f"{page.waiting_turns:,} older turns are still being indexed and were not searched.")
         if not hits:
             return await self._nothing_found(query, scope, page, notes)
-        turns = await self._around(hits, await self._source.revisions(hits, query, scope))
+        turns = await self._around(hits, await self._source.revisions(hits, query, scope), limit or USUAL)
         if not page.has_words:
             advice = await self._advice(query, scope, page)
             notes.insert(0, f"None has the words; each is only near in meaning. {advice}")
@@ -194,7 +198,8 @@ class Recall:
             f" and {plural(related, 'related turn')}" if related else ""
         )
         notes.insert(0, f"{found} in {_PLACES[scope]}, best first.")
-        return await self._answer(turns, notes, {"matches": len(hits) - related})
+        room = self._budget if limit else min(self._budget, max(self._budget // 2, SMALL_ROOM))
+        return await self._answer(turns, notes, {"matches": len(hits) - related}, room)
 
     async def _nothing_found(self, query: str, scope: Scope, page: SearchPage, notes: list[str]) -> ToolOutcome:
         count = await self._source.turn_count(self._source.session_id())
@@ -215,8 +220,11 @@ class Recall:
         wider = [name for name in ("workspace", "all") if _WIDTH[scope] < _WIDTH[name] <= _WIDTH[self._widest]]
         return f"{advice} Or scope={wider[0]}." if wider else advice
 
-    async def _around(self, hits: Sequence[SearchHit], revisions: Mapping[tuple[str, int], Revision]) -> list[Recalled]:
-        """Each hit with what stands beside it, those that touch each other together, with the best match first."""
+    async def _around(
+        self, hits: Sequence[SearchHit], revisions: Mapping[tuple[str, int], Revision], whole: int
+    ) -> list[Recalled]:
+        """Each hit with what stands beside it, those that touch each other together, with the best match first. Behind
+        the first `whole` a hit is brief and stands alone, unless it stands beside one of those."""
         found: dict[Key, Recalled] = {}
         same: dict[Key, object] = {}
         spans: list[Span] = []
@@ -224,7 +232,8 @@ class Recall:
             key = (hit.session_id, hit.turn_number)
             where = elsewhere(hit, self._source.session_id())
             own = alone(hit, rank, name, where)
-            near = await self._near(hit)
+            is_whole = rank <= whole or key in found
+            near = await self._near(hit) if is_whole else []
             for turn in near:
                 same[turn.session_id, turn.turn_number] = (turn.turn_number, turn.created_at, turn.content)
                 arguments = await self._arguments(turn)
@@ -232,7 +241,7 @@ class Recall:
                     own = matching(turn, hit, rank, name, arguments, where)
                 elif worth_showing(turn):
                     found.setdefault((turn.session_id, turn.turn_number), recalled(turn, arguments, where))
-            found[key] = revised(own, hit, revisions.get(key))
+            found[key] = revised(own if is_whole else brief(own), hit, revisions.get(key))
             numbers = [hit.turn_number, *(turn.turn_number for turn in near)]
             spans.append((hit.session_id, min(numbers), max(numbers)))
         shown = await self._marked(without_copies(found, same))
@@ -278,7 +287,7 @@ class Recall:
             return await self._piece(turns[0], offset, limit, notes)
         if offset:
             notes.append("offset is for one turn alone and was ignored.")
-        return await self._answer(turns, notes, {"matches": len(turns)})
+        return await self._answer(turns, notes, {"matches": len(turns)}, self._budget)
 
     async def _meant(self, reference: str) -> tuple[str, str]:
         """The id and the reference of the session that is meant; this one where none is named. Raises ToolFailure."""
@@ -322,12 +331,12 @@ class Recall:
             raise ToolFailure("tool_calls needs tool_name.", "Name a tool, such as shell_execute or read_file.")
         session_id = self._source.session_id()
         found: dict[Key, Recalled] = {}
-        for turn in await self._source.tool_turns(name, min(limit, 50) if not query else MOST_TURNS):
+        for turn in await self._source.tool_turns(name, min(limit, MOST) if not query else MOST_TURNS):
             arguments = await self._arguments(turn)
             call = call_text({"name": name, "arguments": arguments})
             if query.casefold() in f"{call}\n{turn.content or ''}".casefold():
                 found[session_id, turn.turn_number] = wanted(recalled(turn, arguments), query, len(found) + 1)
-            if len(found) == min(limit, 50):
+            if len(found) == min(limit, MOST):
                 break
         if not found:
             with_it = f" with {short(query)}" if query else ""
@@ -336,7 +345,7 @@ class Recall:
                 words += f" Tools with results here: {', '.join(map(short, there[:_MOST_TOOLS]))}."
             return ToolOutcome(words, {"matches": 0})
         turns = list((await self._marked(found)).values())
-        return await self._answer(turns, ["Newest first."], {"matches": len(turns)})
+        return await self._answer(turns, ["Newest first."], {"matches": len(turns)}, self._budget)
 
     async def _arguments(self, turn: Turn) -> Mapping[str, Any] | str | None:
         """What the call was given that a tool turn answers."""
@@ -346,12 +355,14 @@ class Recall:
         calls = calls_of(asked) if asked else []
         return next((call.get("arguments") for call in calls if call.get("id") == turn.tool_call_id), None)
 
-    async def _answer(self, turns: Sequence[Recalled], notes: list[str], facts: dict[str, Any]) -> ToolOutcome:
-        """The turns within the budget, whatever they are."""
-        return await in_thread(lambda: self._fitted(turns, notes, facts))
+    async def _answer(
+        self, turns: Sequence[Recalled], notes: list[str], facts: dict[str, Any], most: int
+    ) -> ToolOutcome:
+        """The turns within `most` tokens, whatever they are."""
+        return await in_thread(lambda: self._fitted(turns, notes, facts, most))
 
-    def _fitted(self, turns: Sequence[Recalled], notes: list[str], facts: dict[str, Any]) -> ToolOutcome:
-        room = self._budget
+    def _fitted(self, turns: Sequence[Recalled], notes: list[str], facts: dict[str, Any], most: int) -> ToolOutcome:
+        room = most
         while True:
             head = self._opening(notes, turns)
             fitted = fit(turns, room - self._count(head) - 40, self._count)
@@ -359,7 +370,7 @@ class Recall:
             if fitted.left_out:
                 parts.append(f"[left out for length: {ranges(fitted.left_out)}]")
             content = "\n\n".join([*parts, END])
-            over = self._count(content) - self._budget
+            over = self._count(content) - most
             if over <= 0 or room < 1:
                 break
             # Pieces counted alone may come to less than they do together.

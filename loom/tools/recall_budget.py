@@ -64,11 +64,12 @@ _Cut = Callable[[Recalled], Recalled | None]
 def _cuts(turns: Sequence[Recalled], budget: int) -> Iterator[tuple[int, _Cut]]:
     """What is done about too many tokens, the least harmful first: (index of the turn, cut)."""
     oldest_first = sorted(range(len(turns)), key=lambda index: turns[index].turn_number)
-    matches = [index for index in oldest_first if turns[index].match is not None]
+    matches = [index for index in oldest_first if turns[index].match is not None and not turns[index].is_brief]
     beside = [index for index in oldest_first if turns[index].match is None]
     tools = [index for index in beside if turns[index].from_tool]
     talk = [index for index in beside if not turns[index].from_tool]
     worst_first = sorted(matches, key=lambda index: (not turns[index].related, -turns[index].rank))
+    brief = sorted((index for index in oldest_first if turns[index].is_brief), key=lambda index: -turns[index].rank)
     share = max(SHORT, budget * _CHARS_PER_TOKEN // (2 * max(1, len(matches))))
     if not matches:
         # Nothing else is asked for: results are cut no shorter than they must be.
@@ -80,6 +81,7 @@ def _cuts(turns: Sequence[Recalled], budget: int) -> Iterator[tuple[int, _Cut]]:
     yield from ((index, _to(share)) for index in worst_first if not turns[index].from_tool)
     last_talk = talk[-1:] if not matches else []
     yield from ((index, _to(SHORT)) for index in talk if index not in last_talk)
+    yield from ((index, _nothing) for index in brief)
     yield from ((index, _nothing) for index in talk if index not in last_talk)
     yield from ((index, _nothing) for index in tools if matches or talk or index != tools[-1])
     for size in _smaller(share):

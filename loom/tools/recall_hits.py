@@ -9,6 +9,7 @@ from loom.archive.records import Revision, SearchHit, Turn, TurnKind
 from loom.archive.references import named_references
 from loom.text import storable
 from loom.times import local_time
+from loom.tools.recall_budget import SHORT
 from loom.tools.recall_text import Elsewhere, Recalled, made_head, recalled
 
 NAME = "conversation_recall"
@@ -79,6 +80,11 @@ def alone(hit: SearchHit, rank: int, name: str, where: Elsewhere | None) -> Reca
         from_tool=hit.role == "tool",
         session=where.reference if where else "",
     )
+
+
+def brief(turn: Recalled) -> Recalled:
+    """A match as a line or three around what was looked for."""
+    return replace(turn.around_match(SHORT), is_brief=True)
 
 
 def revised(turn: Recalled, hit: SearchHit, revision: Revision | None) -> Recalled:

@@ -45,6 +45,8 @@ class Recalled:
     """Reference of another session than the one that asks."""
     rewound: bool = False
     """Whether the person rewound past it, which the head says."""
+    is_brief: bool = False
+    """Of a match: whether it has a few lines at most, where there is room for them."""
     note: str = ""
     """One line of our own below the text, such as where it was taken back later."""
 

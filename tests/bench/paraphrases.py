@@ -1,7 +1,9 @@
 """Measures what is found that was said in quite other words: python -m tests.bench.paraphrases FOLDER [--misses].
 
 FOLDER holds the labelled conversations of `tests.bench.recall`; three thousand of their turns are what the sentences
-below are hidden in. Each is asked for by a question that shares no word with it but the commonest.
+below are hidden in. Each is asked for by a question that shares no word with it but the commonest; with `--by-a-model`
+also by what a language model made of the question that was told what a query of `conversation_recall` is: a large one,
+once with each of two wordings, which saw the questions and that wording alone (`queries_by_a_model.json`).
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import asyncio
 import gzip
 import json
 import random
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -109,7 +112,11 @@ PAIRS = (
 """What was said, and what is asked."""
 
 
-def hidden(folder: Path) -> dict[str, Any]:
+BY_A_MODEL = Path(__file__).with_name("queries_by_a_model.json")
+"""By what it was told that a query is, what it wrote for each of the questions."""
+
+
+def hidden(folder: Path, queries: Sequence[str]) -> dict[str, Any]:
     """One session of other people's turns with the sentences among them; the same each time."""
     files = sorted(folder.glob("*.json.gz"))
     others = list(chain.from_iterable(_turns(file) for file in files))
@@ -123,11 +130,11 @@ def hidden(folder: Path) -> dict[str, Any]:
     numbered = [
         {**turn, "turn_number": number, "created_at": "2026-01-01T10:00:00"} for number, turn in enumerate(turns, 1)
     ]
-    queries = [
-        {"qid": str(place), "session": "s", "query": question, "evidence": [place + 1], "category": "in other words"}
-        for place, (_, question) in zip(places, PAIRS, strict=True)
+    asked = [
+        {"qid": str(place), "session": "s", "query": query, "evidence": [place + 1], "category": "in other words"}
+        for place, query in zip(places, queries, strict=True)
     ]
-    return {"name": "other words", "sessions": {"s": numbered}, "queries": queries}
+    return {"name": "other words", "sessions": {"s": numbered}, "queries": asked}
 
 
 def _turns(file: Path) -> list[dict[str, Any]]:
@@ -140,9 +147,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--misses", action="store_true", help="list the questions that were not answered")
+    parser.add_argument("--by-a-model", action="store_true", help="and as a language model asks")
     parsed = parser.parse_args()
-    heading()
-    asyncio.run(measure(hidden(parsed.folder), misses=parsed.misses, alone=False))
+    asked = {"other words": [question for _, question in PAIRS]}
+    if parsed.by_a_model:
+        asked |= json.loads(BY_A_MODEL.read_text())
+    for name, queries in asked.items():
+        print(f"\n{name}")
+        heading()
+        asyncio.run(measure(hidden(parsed.folder, queries), misses=parsed.misses, alone=False))
 
 
 if __name__ == "__main__":

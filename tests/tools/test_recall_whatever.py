@@ -17,6 +17,7 @@ from loom.context.tokens import TokenCounter
 from loom.tools.outcome import ToolFailure
 from loom.tools.recall import END, Recall, Scope
 from loom.tools.recall_budget import fit
+from loom.tools.recall_hits import brief
 from loom.tools.recall_text import Recalled
 from tests.tools.talk import tokens
 
@@ -41,13 +42,16 @@ def _recalled(draw: st.DrawFn, number: int) -> Recalled:
 @given(st.data(), st.integers(300, 3_000))
 def test_whatever_was_said_fits_and_the_best_match_is_shown(data: st.DataObject, budget: int) -> None:
     turns = [data.draw(_recalled(number)) for number in range(1, data.draw(st.integers(1, 12)) + 1)]
+    whole = data.draw(st.integers(1, 12))
+    behind = {turn.turn_number for turn in [turn for turn in turns if turn.match is not None][whole:]}
+    turns = [brief(turn) if turn.turn_number in behind else turn for turn in turns]
     fitted = fit(turns, budget, tokens)
     assert sum(tokens(turn.written()) for turn in fitted.turns) <= budget
     assert {turn.turn_number for turn in fitted.turns} | {turn.turn_number for turn in fitted.left_out} == {
         turn.turn_number for turn in turns
     }
     matches = [turn for turn in turns if turn.match is not None]
-    best = next((turn for turn in matches if not turn.related), next(iter(matches), None))
+    best = next((turn for turn in matches[:whole] if not turn.related), next(iter(matches), None))
     if best is not None and best.match is not None:
         shown = next(turn for turn in fitted.turns if turn.turn_number == best.turn_number)
         stop = len(shown.text) if shown.stop is None else shown.stop
