@@ -85,11 +85,14 @@ class Recalled:
         return "\n".join([self.head, *lines])
 
     def _how_cut(self, stop: int) -> str:
-        whole = f"{len(self.text):,} characters, {self.text.count(chr(10)) + 1:,} lines"
-        shown = f"[{whole}" if stop <= self.start else f"[characters {self.start:,}–{stop:,} of {whole}"
-        offset = stop if stop < len(self.text) else 0
+        whole = f"{len(self.text):,}"
+        return f"[{whole} characters]" if stop <= self.start else f"[characters {self.start:,}–{stop:,} of {whole}]"
+
+    def rest(self) -> str:
+        """The call that gives what is not shown of it: what comes behind the shown part, or all."""
+        offset = 0 if self.stop is None or self.stop >= len(self.text) else self.stop
         where = f" session={self.session}" if self.session else ""
-        return f"{shown}; more: action=range{where} start_turn={self.turn_number} offset={offset}]"
+        return f"action=range{where} start_turn={self.turn_number} offset={offset}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from loom.archive.records import TurnKind, TurnStatus
 from loom.config import Settings
 from loom.times import local_offset
 from loom.tools.outcome import ToolFailure
-from loom.tools.recall import DATA, END
+from loom.tools.recall_frame import DATA, END
 from loom.tools.recall_hits import blocks
 from loom.tools.recall_text import Recalled
 from tests.support.zone import reading_in

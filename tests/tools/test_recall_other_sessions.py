@@ -9,6 +9,7 @@ import pytest
 
 from loom.config import Settings
 from loom.tools.outcome import ToolFailure
+from loom.tools.recall_frame import READ_ON
 from tests.support.checkout import git
 from tests.tools.talk import Talk
 
@@ -24,7 +25,7 @@ async def test_what_stands_beside_a_match_in_another_session_is_shown_and_can_be
     content = await talk.recall("search", query="albatross", scope="all", settings=wide)
     assert f"[Turn {question}] user: (2026-01-15 14:30, session {first.reference} “Which of the boats" in content
     assert f"[Turn {answer}] assistant: (2026-01-15 14:31, session {first.reference}" in content
-    assert f"; more: action=range session={first.reference} start_turn={answer} offset=" in content
+    assert f"\n[{READ_ON} action=range session={first.reference} start_turn={answer} offset=" in content
     piece = await talk.recall("range", session=first.reference, start_turn=answer, offset=19_900, settings=wide)
     assert "Its planks are new." in piece
     assert f"[Turn {answer}] assistant: (2026-01-15 14:31, session {first.reference})" in piece

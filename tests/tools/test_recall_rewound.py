@@ -5,7 +5,7 @@ from __future__ import annotations
 from loom.archive.records import TurnKind
 from loom.config import Settings
 from loom.context.edges import Beginning, rewound_meta
-from loom.tools.recall import WITHDRAWN
+from loom.tools.recall_frame import WITHDRAWN
 from tests.tools.talk import Talk
 
 

@@ -15,8 +15,9 @@ from loom.archive.records import Revision, SearchHit, SearchPage, Turn, TurnKind
 from loom.config import Settings
 from loom.context.tokens import TokenCounter
 from loom.tools.outcome import ToolFailure
-from loom.tools.recall import END, Recall, Scope
+from loom.tools.recall import Recall, Scope
 from loom.tools.recall_budget import fit
+from loom.tools.recall_frame import END
 from loom.tools.recall_hits import brief
 from loom.tools.recall_text import Recalled
 from tests.tools.talk import tokens
