@@ -10,7 +10,7 @@ from loom.archive.references import named_references
 from loom.text import storable
 from loom.times import local_time
 from loom.tools.recall_budget import SHORT
-from loom.tools.recall_text import Elsewhere, Recalled, made_head, recalled
+from loom.tools.recall_text import Elsewhere, Recalled, calls_of, made_head, recalled
 
 NAME = "conversation_recall"
 """The tool whose own answers are never worth recalling."""
@@ -131,7 +131,8 @@ def _where(text: str, hit: SearchHit) -> tuple[int, int]:
 
 def worth_showing(turn: Turn) -> bool:
     """As a neighbour: what was said, not what was looked up before, and nothing that is loom's own."""
-    return turn.tool_name != NAME and turn.kind not in (TurnKind.RECEIPT, TurnKind.NOTE, TurnKind.THINKING)
+    looked_up = NAME in (turn.tool_name, *(call.get("name") for call in calls_of(turn)))
+    return not looked_up and turn.kind not in (TurnKind.RECEIPT, TurnKind.NOTE, TurnKind.THINKING)
 
 
 Key = tuple[str, int]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from loom.archive import ConversationStore, NewTurn
-from loom.archive.records import Role
+from loom.archive.records import Role, TurnKind
+from loom.archive.reindex import reindex
 from loom.archive.search.compounds import halves
 from loom.archive.search.marks import RULE_FACET, facets_of
 from loom.archive.search.related import related_to
@@ -134,6 +137,27 @@ async def test_who_asks_again_finds_what_was_told_before_what_was_asked(store: C
     assert await first(store, session, "What did we say about the deployment of the billing service?") != 2
     # What was asked is found by its words all the same.
     assert 2 in [hit.turn_number for hit in await store.search_turns(session, "deployment billing service")]
+
+
+async def test_what_the_model_said_on_its_way_to_look_something_up_tells_nothing(
+    store: ConversationStore, session: str
+) -> None:
+    await tell(store, session, ("assistant", "The deployment of the billing service waits for Tuesday.", "2024-01-01"))
+    looked_up = []
+    for name in ("conversation_recall", "shell_execute"):
+        remark = f"Let me look up the deployment of the billing service with {name.split('_')[-1]}."
+        looked_up.append(await store.append_turn(session, "assistant", remark))
+        call = [{"id": f"c-{name}", "name": name, "arguments": {"query": "deployment billing service"}}]
+        await store.append_turn(session, "assistant", None, kind=TurnKind.TOOL_CALL, tool_calls=call)
+        await store.append_turn(session, "tool", "Nothing.", kind=TurnKind.TOOL_RESULT, tool_call_id=f"c-{name}")
+    asked = "what about the deployment of the billing service?"
+    for is_indexed in (False, True):
+        if is_indexed:
+            await asyncio.to_thread(reindex, store.path)
+        found = [hit.turn_number for hit in await store.search_turns(session, asked)]
+        assert found.index(looked_up[0]) > max(found.index(1), found.index(looked_up[1]))
+    # It is found by its words all the same.
+    assert looked_up[0] in [hit.turn_number for hit in await store.search_turns(session, "deployment recall")]
 
 
 async def test_standing_instructions_do_not_fill_the_page(store: ConversationStore, session: str) -> None:

@@ -63,6 +63,17 @@ async def test_a_question_comes_with_its_answer_whatever_lies_between(talk: Talk
     assert re.findall(r"\[Turn (\d+)\]", content) == [str(question), str(answer), str(answer + 1)]
 
 
+async def test_what_was_looked_up_before_does_not_stand_beside_a_match(talk: Talk) -> None:
+    question = await talk.user("Which hangar has the zeppelin?")
+    remark = await talk.assistant("Let me see.")
+    await talk.tool("conversation_recall", "Nothing.", action="search", query="hangar")
+    answer = await talk.assistant("The left one has the zeppelin.")
+    content = await talk.recall("search", query="zeppelin")
+    assert re.findall(r"\[Turn (\d+)\]", content) == [str(question), str(answer)]
+    content = await talk.recall("search", query='"Let me see"')
+    assert re.findall(r"\[Turn (\d+)\]", content) == [str(question), str(remark)]
+
+
 async def test_matches_between_a_question_and_its_answer_stand_in_their_order(talk: Talk) -> None:
     question = await talk.user("Where is the zeppelin kept?")
     for n in range(4):

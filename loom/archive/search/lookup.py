@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from itertools import islice
 
 from loom.archive.records import SearchHit, SearchPage, TurnKind, TurnStatus
 from loom.archive.search.cues import Cues, cues_of
-from loom.archive.search.document import COLUMNS, TURN_BITS, TurnRow, text_of, turn_of
+from loom.archive.search.document import COLUMNS, RECALL_TOOL, TURN_BITS, TurnRow, text_of, turn_of
 from loom.archive.search.evidence import Evidence, gather
 from loom.archive.search.faults import find_fault
 from loom.archive.search.filters import Filter, filter_of
@@ -31,6 +32,8 @@ from loom.archive.search.values import Values
 from loom.archive.search.words import fold, words_of
 from loom.times import local_now
 
+MOST_THOUGHTS = 2
+"""Between what the model says on its way to a call, and the call."""
 _ROW = f"SELECT {COLUMNS} FROM conversation_turns WHERE session_id = ? AND turn_number = ?"  # noqa: S608
 _TEXTS = f"""
     SELECT asked.value, turn.id IS NOT NULL, turn.content, turn.tool_calls FROM json_each(?) AS asked
@@ -40,6 +43,21 @@ _TEXTS = f"""
 """  # noqa: S608
 """In the order asked for; a session that the index does not have is not known here. A quarter of the time that a
 statement for each turn takes."""
+_LOOKING_UP = f"""
+    SELECT json_extract(asked.value, '$[2]') FROM json_each(?) AS asked
+    JOIN conversation_turns AS here
+        ON here.session_id = json_extract(asked.value, '$[0]') AND here.turn_number = json_extract(asked.value, '$[1]')
+        AND here.role = 'assistant'
+    JOIN conversation_turns AS call ON call.session_id = here.session_id AND call.kind = 'tool_call'
+        AND call.turn_number BETWEEN here.turn_number + 1 AND here.turn_number + {MOST_THOUGHTS + 1}
+    WHERE CASE WHEN json_valid(call.tool_calls) THEN json_extract(call.tool_calls, '$[0].name') END = '{RECALL_TOOL}'
+        AND NOT EXISTS (
+            SELECT 1 FROM conversation_turns AS other WHERE other.session_id = here.session_id
+                AND other.turn_number > here.turn_number AND other.turn_number < call.turn_number
+                AND other.kind != 'thinking'
+        )
+"""  # noqa: S608
+"""Of sessions, turns and places, the places where the model only says that it will look something up."""
 _NEWEST = 2_000
 """Turns looked through for a query that is nothing but filters: sessions go on side by side, and which turn is newest
 is not known before."""
@@ -182,7 +200,7 @@ def _ranked(
         return _Ranked(ranked)
     meaning = Meaning(query.text, cues.names)
     texts = reader.texts(place for place, _ in ranked[:MOST_REREAD])
-    readings = _readings(query, meaning, texts)
+    readings = _readings(query, meaning, texts, reader)
     ranked = reread(ranked, readings, marks, cues)
     if not by_meaning or query.names or query.phrases or not filtered.is_of_speakers:
         return _Ranked(ranked)
@@ -199,9 +217,10 @@ def _bearing(query: Query, cues: Cues, evidence: Evidence, reader: _Reader) -> f
     return worded | {place for place, text in texts.items() if meaning.nearness(text) >= LEAST_BEARING}
 
 
-def _readings(query: Query, meaning: Meaning, texts: Mapping[int, str]) -> dict[int, Reading]:
+def _readings(query: Query, meaning: Meaning, texts: Mapping[int, str], reader: _Reader) -> dict[int, Reading]:
+    asking = reader.looking_up(texts)
     return {
-        place: Reading(meaning.nearness(text), reacts(text), asks_the_same(text, query))
+        place: Reading(meaning.nearness(text), reacts(text), place in asking or asks_the_same(text, query))
         for place, text in texts.items()
     }
 
@@ -227,7 +246,7 @@ def _with_meant(
         check=reader.check,
     )
     reader.check()
-    readings = _readings(query, meaning, reader.texts(marks))
+    readings = _readings(query, meaning, reader.texts(marks), reader)
     chosen = meant(ranked, readings, marks, cues)
     first = ranked[:FIRST_BY_WORDS]
     score = first[-1][1] if first else 0.0
@@ -309,6 +328,11 @@ class _Reader:
                 yield place, text_of(content, tool_calls)
             elif (row := self.row(place)) is not None:
                 yield place, row.text
+
+    def looking_up(self, places: Iterable[int]) -> frozenset[int]:
+        """Those of the places at which the model says what it will look up in the archive: no more than a question."""
+        asked = json.dumps([(self._scope.session_of(place).id, turn_of(place), place) for place in places])
+        return frozenset(place for (place,) in self._connection.execute(_LOOKING_UP, (asked,)))
 
     def hit(self, place: int, row: TurnRow, score: float, query: Query) -> SearchHit:
         session = self._scope.session_of(place)

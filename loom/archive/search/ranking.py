@@ -132,7 +132,7 @@ class Reading:
     reacts: bool
     """It begins with thanks or praise for what was said before."""
     asks: bool = False
-    """It asks the same."""
+    """It asks the same, or says that this will be looked up."""
 
     @property
     def telling(self) -> float:
