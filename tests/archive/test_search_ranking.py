@@ -160,6 +160,27 @@ async def test_what_the_model_said_on_its_way_to_look_something_up_tells_nothing
     assert looked_up[0] in [hit.turn_number for hit in await store.search_turns(session, "deployment recall")]
 
 
+async def test_questions_that_were_looked_up_do_not_take_the_place_of_what_was_told(
+    store: ConversationStore, session: str
+) -> None:
+    told = await store.append_turn(session, "user", "My sister's wedding is on the twelfth of July.")
+    for text in ("We camped all summer.", "It was a hot summer.", "That summer the well ran dry.", "Summer is over."):
+        await store.append_turn(session, "assistant", text)
+    asked = []
+    for i, about in enumerate(("the wedding", "her wedding", "the wedding day")):
+        asked.append(await store.append_turn(session, "user", f"What did we say about {about}?"))
+        call = [{"id": f"c{i}", "name": "conversation_recall", "arguments": {"query": about}}]
+        await store.append_turn(session, "assistant", "Let me see.")
+        await store.append_turn(session, "assistant", None, kind=TurnKind.TOOL_CALL, tool_calls=call)
+        await store.append_turn(session, "tool", "Nothing.", kind=TurnKind.TOOL_RESULT, tool_call_id=f"c{i}")
+        await store.append_turn(session, "assistant", "I see.")
+    for is_indexed in (False, True):
+        if is_indexed:
+            await asyncio.to_thread(reindex, store.path)
+        found = [hit.turn_number for hit in await store.search_turns(session, "Who gets married in summer?")]
+        assert told in found[:5] and found.index(told) < min(map(found.index, {*asked} & {*found}))
+
+
 async def test_standing_instructions_do_not_fill_the_page(store: ConversationStore, session: str) -> None:
     rules: list[tuple[Role, str, str]] = [
         ("user", f"Never touch the {thing}.", f"2024-01-{day:02}")

@@ -21,7 +21,7 @@ from loom.archive.search.neighbours import REACH, Neighbours, beside, interrupte
 from loom.archive.search.obstacles import obstacles
 from loom.archive.search.pool import pool_of
 from loom.archive.search.postings import Postings
-from loom.archive.search.query import Query, asks_the_same, has_as_flag, parse, without_excluded
+from loom.archive.search.query import Query, asks_the_same, has_as_flag, is_short_question, parse, without_excluded
 from loom.archive.search.ranking import FIRST_BY_WORDS, SPREADING, Reading, is_allowed, meant, rank, reread
 from loom.archive.search.request import Request
 from loom.archive.search.scope import Scope
@@ -32,8 +32,8 @@ from loom.archive.search.values import Values
 from loom.archive.search.words import fold, words_of
 from loom.times import local_now
 
-MOST_THOUGHTS = 2
-"""Between what the model says on its way to a call, and the call."""
+SOON = 4
+"""Turns: a thought, a remark and a call or two beside it."""
 _ROW = f"SELECT {COLUMNS} FROM conversation_turns WHERE session_id = ? AND turn_number = ?"  # noqa: S608
 _TEXTS = f"""
     SELECT asked.value, turn.id IS NOT NULL, turn.content, turn.tool_calls FROM json_each(?) AS asked
@@ -44,20 +44,21 @@ _TEXTS = f"""
 """In the order asked for; a session that the index does not have is not known here. A quarter of the time that a
 statement for each turn takes."""
 _LOOKING_UP = f"""
-    SELECT json_extract(asked.value, '$[2]') FROM json_each(?) AS asked
+    SELECT json_extract(asked.value, '$[2]'), here.role FROM json_each(?) AS asked
     JOIN conversation_turns AS here
         ON here.session_id = json_extract(asked.value, '$[0]') AND here.turn_number = json_extract(asked.value, '$[1]')
-        AND here.role = 'assistant'
-    JOIN conversation_turns AS call ON call.session_id = here.session_id AND call.kind = 'tool_call'
-        AND call.turn_number BETWEEN here.turn_number + 1 AND here.turn_number + {MOST_THOUGHTS + 1}
+    JOIN conversation_turns AS call
+        ON call.session_id = here.session_id AND call.exchange = here.exchange AND call.kind = 'tool_call'
+        AND call.turn_number BETWEEN here.turn_number + 1 AND here.turn_number + {SOON}
     WHERE CASE WHEN json_valid(call.tool_calls) THEN json_extract(call.tool_calls, '$[0].name') END = '{RECALL_TOOL}'
-        AND NOT EXISTS (
+        AND (here.role = 'user' OR NOT EXISTS (
             SELECT 1 FROM conversation_turns AS other WHERE other.session_id = here.session_id
                 AND other.turn_number > here.turn_number AND other.turn_number < call.turn_number
                 AND other.kind != 'thinking'
-        )
+        ))
 """  # noqa: S608
-"""Of sessions, turns and places, the places where the model only says that it will look something up."""
+"""Of sessions, turns and places, the places behind which the archive is soon asked, and whether the words there are the
+person's or what the model says on its way."""
 _NEWEST = 2_000
 """Turns looked through for a query that is nothing but filters: sessions go on side by side, and which turn is newest
 is not known before."""
@@ -218,11 +219,13 @@ def _bearing(query: Query, cues: Cues, evidence: Evidence, reader: _Reader) -> f
 
 
 def _readings(query: Query, meaning: Meaning, texts: Mapping[int, str], reader: _Reader) -> dict[int, Reading]:
-    asking = reader.looking_up(texts)
-    return {
-        place: Reading(meaning.nearness(text), reacts(text), place in asking or asks_the_same(text, query))
-        for place, text in texts.items()
-    }
+    looked_up = reader.looked_up(texts)
+
+    def asks(place: int, text: str) -> bool:
+        whose = looked_up.get(place)
+        return whose == "assistant" or (whose == "user" and is_short_question(text)) or asks_the_same(text, query)
+
+    return {place: Reading(meaning.nearness(text), reacts(text), asks(place, text)) for place, text in texts.items()}
 
 
 def _with_meant(
@@ -329,10 +332,10 @@ class _Reader:
             elif (row := self.row(place)) is not None:
                 yield place, row.text
 
-    def looking_up(self, places: Iterable[int]) -> frozenset[int]:
-        """Those of the places at which the model says what it will look up in the archive: no more than a question."""
+    def looked_up(self, places: Iterable[int]) -> dict[int, str]:
+        """Those of the places whose words the model soon looks up in the archive, and whose words they are."""
         asked = json.dumps([(self._scope.session_of(place).id, turn_of(place), place) for place in places])
-        return frozenset(place for (place,) in self._connection.execute(_LOOKING_UP, (asked,)))
+        return dict(self._connection.execute(_LOOKING_UP, (asked,)))
 
     def hit(self, place: int, row: TurnRow, score: float, query: Query) -> SearchHit:
         session = self._scope.session_of(place)

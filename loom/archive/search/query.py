@@ -188,10 +188,15 @@ def _typed(match: re.Match[str]) -> TypedFilter:
     return TypedFilter(match["name"].lower(), (match["quoted"] or match["bare"] or "").strip(), *match.span())
 
 
+def is_short_question(text: str) -> bool:
+    """Whether a text asks and hardly tells anything."""
+    return len(text) <= LONGEST_QUESTION and is_question(text)
+
+
 def asks_the_same(text: str, query: Query) -> bool:
     """Whether a text is a short question about all that the query is about, and hardly anything else."""
     wanted = _about(query)
-    if not wanted or len(text) > LONGEST_QUESTION or not is_question(text):
+    if not wanted or not is_short_question(text):
         return False
     asked = _about(parse(text))
     return wanted <= asked and len(asked - wanted) <= MOST_BESIDE

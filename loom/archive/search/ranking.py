@@ -132,7 +132,7 @@ class Reading:
     reacts: bool
     """It begins with thanks or praise for what was said before."""
     asks: bool = False
-    """It asks the same, or says that this will be looked up."""
+    """It asks the same, or what was looked up then, or says that it will be."""
 
     @property
     def telling(self) -> float:
