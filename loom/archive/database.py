@@ -190,14 +190,18 @@ def connect(path: Path, *, readonly: bool = False) -> ArchiveConnection:
 
 
 def _connected(path: Path, readonly: bool) -> ArchiveConnection | None:
-    """As `connect`; None while another process has the log open that belongs to the database, and it has no name."""
+    """As `connect`; None while another process has the log open that belongs to the database, and it has no name, or
+    gave it back its name meanwhile."""
+    log = _log_named(path)
     connection = open_database(path, readonly=readonly)
     try:
         try:
             _make_ready(connection, path, readonly)
         except (sqlite3.Error, ArchiveError):
-            if not _is_astray(connection, path):
+            if not _is_astray(connection, path) and _log_named(path) == log:
                 raise
+            connection.close()
+            return None
         if _is_astray(connection, path):
             connection.close()
             return None
@@ -225,6 +229,14 @@ def _make_ready(connection: ArchiveConnection, path: Path, readonly: bool) -> No
     make_private(path)
     configure(connection, path, readonly=readonly)
     guard.protect(path)
+
+
+def _log_named(path: Path) -> int | None:
+    """The inode of what has the log's name; None if nothing has."""
+    try:
+        return path.with_name(f"{path.name}-wal").lstat().st_ino
+    except FileNotFoundError:
+        return None
 
 
 def _is_astray(connection: ArchiveConnection, path: Path) -> bool:

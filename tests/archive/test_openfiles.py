@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from loom.archive import ArchiveUnavailable, ConversationStore, access
+from loom.archive import ArchiveUnavailable, ConversationStore, access, database
 from loom.archive.check import check
-from loom.archive.database import connect
+from loom.archive.database import ArchiveConnection, connect
 from loom.archive.errors import WriteFailed
 from loom.archive.foldertimes import SETTLED_SECONDS
 from tests.archive.file_harms import (
@@ -115,6 +115,35 @@ async def test_one_that_is_started_right_afterwards_sees_and_harms_nothing(archi
                 assert "numbers" in one.ask("append", session, AFTER[start : start + 3])
     assert await texts_of(archive_path, session) == BEFORE + AFTER
     assert await texts_of(archive_path, own) == AFTER
+
+
+async def test_one_that_starts_while_another_puts_the_log_right_is_started(
+    archive_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = await ConversationStore.open(archive_path)
+    await store.close()
+    log_of(archive_path).symlink_to(archive_path.with_name("elsewhere"))
+    looks = []
+
+    def put_right_before_it_is_looked_at(connection: ArchiveConnection, path: Path) -> bool:
+        if not looks:
+            log_of(path).unlink()
+        looks.append(path)
+        return is_astray(connection, path)
+
+    is_astray = database._is_astray
+    monkeypatch.setattr(database, "_is_astray", put_right_before_it_is_looked_at)
+    with closing(connect(archive_path)) as connection:
+        assert connection.execute("SELECT count(*) FROM cowork_sessions").fetchone() == (0,)
+    assert looks
+
+
+async def test_one_that_starts_beside_a_link_in_the_logs_place_says_that_it_cannot(archive_path: Path) -> None:
+    store = await ConversationStore.open(archive_path)
+    await store.close()
+    log_of(archive_path).symlink_to(archive_path.with_name("elsewhere"))
+    with pytest.raises(ArchiveUnavailable):
+        connect(archive_path)
 
 
 async def test_what_was_put_in_the_logs_place_is_kept_and_told_of(archive_path: Path) -> None:
