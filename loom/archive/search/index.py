@@ -29,7 +29,7 @@ from loom.archive.search.marks import ROLES, SAID, role_facet
 from loom.archive.search.words import without_lines
 from loom.archive.transactions import transaction
 
-VERSION = 14
+VERSION = 15
 """Raised whenever words.py, stems.py, marks.py, document.py, meaning.py, vectors.py, sketches.py or the vectors
 themselves give something else: the index is then made anew."""
 

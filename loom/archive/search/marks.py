@@ -61,7 +61,7 @@ _PREFERENCE = re.compile(
     re.IGNORECASE,
 )
 _RULE = re.compile(
-    r"(?:^|[.!?:]\s+|\n[-*\s]*)(?:(?:please|and|so|but|also)[ ,]+){0,2}"
+    r"(?:^|[.!?:]\s+|\n(?:[-*]|[^\S\n])*)(?:(?:please|and|so|but|also)[ ,]+){0,2}"
     r"(?:from now on\b|whenever i (?:ask|say|tell|mention|request|want|write|type|paste|send|give)\b"
     r"|make sure (?:to|you) (?:always|never)\b"
     r"|(?:always|never|do not ever|don['’]t ever) "
@@ -77,7 +77,9 @@ _REACTION = re.compile(
 )
 _ASIDE = re.compile(r"\[[^\]\n]{0,400}\]\s*$")
 _SPOKEN = re.compile(r"([A-Z][\w'-]{1,24})(?: [A-Z][\w'-]{1,24})?: ")
-_ADDRESSED = re.compile(r"(?:[^\w\n]*[\w'’]+[^\w\n]+){0,4}?([A-Z][a-z]{2,24})[!,.?]")
+_ADDRESSED = re.compile(r"(?:[^\w\n]*+(?:\w++(?:['’]++\w++)*+[^\w\n]++){1,4}?)??([A-Z][a-z]{2,24})[!,.?]")
+"""Each piece takes all that it can and gives nothing back: a line of apostrophes, of which each may belong to a word or
+stand between two, can be taken apart in more ways than there is time for."""
 _HEAD = 8_192
 """Characters looked at for the cues: what a long output says about itself stands at its head."""
 
