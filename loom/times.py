@@ -19,6 +19,11 @@ def local_now() -> datetime:
     return datetime.now(_LOCAL)
 
 
+def local_moment(seconds: float) -> datetime:
+    """A moment, in seconds since 1970, in local time; any that the calendar has."""
+    return datetime.fromtimestamp(seconds, _LOCAL)
+
+
 def local_offset() -> str:
     """By how much local time is now ahead of UTC: `+01:00`."""
     return datetime.now().astimezone().isoformat()[-6:]
@@ -57,7 +62,10 @@ class _LocalZone(tzinfo):
 
     def fromutc(self, dt: datetime) -> datetime:
         # Without a zone it is said which of the two it is, in the hour that comes twice.
-        return datetime.fromtimestamp(dt.replace(tzinfo=UTC).timestamp()).replace(tzinfo=self)
+        try:
+            return datetime.fromtimestamp(dt.replace(tzinfo=UTC).timestamp()).replace(tzinfo=self)
+        except (ValueError, OverflowError, OSError):
+            return dt  # as `utcoffset` has it there
 
 
 _LOCAL = _LocalZone()

@@ -83,3 +83,9 @@ def test_roles_of_the_query_and_of_the_caller_must_both_hold() -> None:
     assert [role for role in ROLES if both.passes(Mark(0, 1, marks_of(role, "text", "x")))] == ["tool"]
     none = filter_of(parse("role:user"), Request("", roles=("tool",)), NOW)
     assert not any(none.passes(Mark(0, 1, marks_of(role, "text", "x"))) for role in ROLES)
+
+
+@pytest.mark.parametrize("query", ["FILE:main.py", "FİLE:main.py", "fıle:main.py"])
+def test_a_filter_is_one_in_turkish_capitals_too(query: str) -> None:
+    filters = parse(query).filters
+    assert (filters.files, filters.session) == (("main.py",), None)

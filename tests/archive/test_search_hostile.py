@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from loom.archive import ConversationStore
 from loom.archive.database import connect
 from loom.archive.migrations import prepare
 from loom.archive.records import SearchPage
@@ -19,6 +20,7 @@ from loom.archive.search.lookup import search
 from loom.archive.search.query import parse
 from loom.archive.search.request import Request
 from loom.archive.search.snippets import snippet_of
+from tests.support.zone import reading_in
 
 NASTY = [
     '" OR 1=1 NEAR(',
@@ -69,6 +71,12 @@ NASTY = [
     "31 February 2024",
     "in May 0000",
     "99 days ago",
+    "5 Aprıl",
+    "2 mınutes ago",
+    "on Frıday",
+    "ſeven days ago",
+    "last \u017fpring",
+    "a wee\u212a ago",
 ]
 
 
@@ -160,3 +168,15 @@ def check_snippet(snippet: str, highlights: tuple[tuple[int, int], ...]) -> None
     for a, b in highlights:
         assert end <= a < b <= len(snippet)
         end = b
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Tokyo"])
+@pytest.mark.parametrize("query", ["roses in May", "roses before:0001", "roses 31 December"])
+async def test_turns_of_the_first_day_there_is_stop_no_search(
+    store: ConversationStore, session: str, zone: str, query: str
+) -> None:
+    # What other programs write for a time that they do not know.
+    await store.append_turn(session, "user", "In May we planted roses.", created_at="0001-01-01T00:00:00Z")
+    with reading_in(zone):
+        page = await store.search(query, session_id=session)
+    assert page.hits or page.obstacles

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from loom.archive.search.relative import relative_spans
+from loom.archive.search.words import plain_letters
+from loom.times import local_moment
 
 _CALENDAR = """
 january february march april may june july august september october november december
@@ -42,8 +44,8 @@ class DateCue:
 def date_cues(text: str, now: datetime) -> list[DateCue]:
     """The dates that a query names. Words that are months only at times (`may`, `march`) count with a day, a year
     or a capital; a relative date counts from `now`."""
+    rest = text = plain_letters(text)
     cues = [DateCue(begin.timestamp(), end.timestamp()) for begin, end in relative_spans(text, now)]
-    rest = text
     for match in _YEAR_FIRST.finditer(text):
         cues.extend(_cue(int(match[1]), int(match[3]), int(match[4]) if match[4] else None, now))
     for match in _YEAR_LAST.finditer(text):
@@ -92,7 +94,7 @@ def closeness(cue: DateCue, at: float) -> float:
     0.3 within a month of it; else 0."""
     begin, end = cue.begin, cue.end
     if cue.any_year:
-        year = datetime.fromtimestamp(at).year
+        year = local_moment(at).year
         shift = (datetime(year, 1, 1) - datetime(2000, 1, 1)).total_seconds()
         shift -= _DAY if shift and datetime.fromtimestamp(begin).month > 2 and year % 4 else 0
         begin, end = begin + shift, end + shift

@@ -15,6 +15,7 @@ from loom.archive.search.words import (
     fold,
     is_code_like,
     parts_of,
+    plain_letters,
     plain_words,
     unaccented,
     words_of,
@@ -185,7 +186,8 @@ def filters_with_minus(text: str) -> list[TypedFilter]:
 
 
 def _typed(match: re.Match[str]) -> TypedFilter:
-    return TypedFilter(match["name"].lower(), (match["quoted"] or match["bare"] or "").strip(), *match.span())
+    value = match["quoted"] or match["bare"] or ""
+    return TypedFilter(plain_letters(match["name"]).lower(), value.strip(), *match.span())
 
 
 def is_short_question(text: str) -> bool:

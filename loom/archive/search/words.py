@@ -34,6 +34,7 @@ _LINE = re.compile(r"(?::\d+)+$")
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _MIXED = re.compile(r"[a-z]\d|\d[a-z]", re.IGNORECASE)
 _MARKS = re.compile("[\u0300-\u036f]")
+_FOR_PLAIN_LETTERS = str.maketrans("ı\u0130ſ\u212a", "iIsK")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,12 @@ def unaccented(text: str) -> str:
     if text.isascii():
         return text
     return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
+
+
+def plain_letters(text: str) -> str:
+    """The text with plain letters for those that a regular expression takes for them where capitals do not matter: a
+    dotless i, a capital one with a dot, a long s, the sign of the kelvin. What it has found is then looked up."""
+    return text.translate(_FOR_PLAIN_LETTERS)
 
 
 def plain_words(text: str) -> list[str]:
