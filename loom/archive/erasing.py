@@ -18,6 +18,7 @@ from pathlib import Path
 from loom.archive.chains import follow_chain, lenient
 from loom.archive.database import open_database
 from loom.archive.errors import LeaseLost, UnknownSession
+from loom.archive.faults import is_damage
 from loom.archive.references import half_purged_reference, is_half_purged
 from loom.archive.removal import LONG, SHORT, Share, take_away, take_row, unfinished
 from loom.archive.transactions import transaction
@@ -208,9 +209,3 @@ def _delete(connection: sqlite3.Connection, session_id: str) -> int:
     ]
     connection.execute("DELETE FROM purging")
     return counts[0]
-
-
-def is_damage(error: sqlite3.Error) -> bool:
-    """Whether SQLite found something that does not hold together."""
-    code: int = getattr(error, "sqlite_errorcode", None) or sqlite3.SQLITE_ERROR
-    return code & 0xFF == sqlite3.SQLITE_CORRUPT

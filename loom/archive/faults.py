@@ -72,6 +72,12 @@ def is_undecodable(error: sqlite3.Error) -> bool:
     return isinstance(error, sqlite3.OperationalError) and str(error).startswith("Could not decode to UTF-8")
 
 
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether SQLite found something that does not hold together."""
+    code: int = getattr(error, "sqlite_errorcode", None) or sqlite3.SQLITE_ERROR
+    return code & 0xFF == sqlite3.SQLITE_CORRUPT
+
+
 def unreadable(error: sqlite3.Error, path: Path) -> ArchiveError:
     """The error of an archive that could not be opened or read, in words."""
     if is_undecodable(error):

@@ -14,9 +14,9 @@ from loom.archive.backups import ELSEWHERE, known_backups, own_backups
 from loom.archive.chains import Progress
 from loom.archive.checkpoints import checkpoint, move_if_long
 from loom.archive.database import WRITING_PATIENCE, connect, pragma
-from loom.archive.erasing import any_bytes, erase, erase_in_backup, is_damage, is_half, leave_no_word
+from loom.archive.erasing import any_bytes, erase, erase_in_backup, is_half, leave_no_word
 from loom.archive.errors import ArchiveError, LeaseHeld, LeaseLost, WriteFailed
-from loom.archive.faults import unwritable
+from loom.archive.faults import is_damage, unwritable
 from loom.archive.leases import Leases
 from loom.archive.logs import Log
 from loom.archive.references import HALF_PURGED, known_reference

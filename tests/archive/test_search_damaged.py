@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from loom.archive import ConversationStore
 from loom.archive.reindex import reindex
 from loom.archive.search import SearchEngine
 from tests.archive.searching import found, index_all, tell, turn_numbers
+from tests.support.damage import find_bytes, overwrite
 
 
 @pytest.mark.parametrize(
@@ -94,3 +96,48 @@ async def test_a_call_with_endless_brackets_is_found_and_hides_nothing(
     if indexed:
         reindex(store.path)
         assert set(await found(store, session, "walrus")) == {first, asked, last}
+
+
+async def with_damaged_page(path: Path) -> None:
+    """An archive of 400 turns, all of them in the index; the page of turns that tells of lamp 100 is no page any
+    more."""
+    store = await ConversationStore.open(path)
+    session = await store.create_session(path.parent, "offline", "")
+    for first in range(0, 400, 50):
+        texts = (f"lamp l{n}x in the lighthouse {'of the old harbour ' * 20}" for n in range(first, first + 50))
+        await tell(store, session, *texts)
+    await store.checkpoint()
+    await index_all(store)
+    await store.checkpoint()
+    await store.close()
+    with closing(sqlite3.connect(path)) as reader:
+        (size,) = reader.execute("PRAGMA page_size").fetchone()
+    overwrite(path, find_bytes(path, b"lamp l100x") // size * size, b"\xff" * 40)
+
+
+async def test_a_damaged_page_of_turns_costs_nobody_the_index(archive_path: Path) -> None:
+    await with_damaged_page(archive_path)
+    engine = SearchEngine(archive_path)
+    await engine.start()
+    assert turn_numbers((await engine.search("l300x")).hits) == [301]
+    with pytest.raises(sqlite3.DatabaseError, match="malformed"):
+        await engine.search("l100x")
+    await engine.settle()
+    assert turn_numbers((await engine.search("l300x")).hits) == [301]
+    assert turn_numbers((await engine.search("l20x")).hits) == [21]
+    await engine.close()
+
+
+async def test_an_index_that_is_made_anew_passes_over_a_damaged_page(archive_path: Path) -> None:
+    await with_damaged_page(archive_path)
+    with closing(sqlite3.connect(archive_path)) as intruder:
+        intruder.execute("UPDATE search_progress SET version = 0")
+        intruder.commit()
+    engine = SearchEngine(archive_path)
+    await engine.start()
+    assert await engine.settle()
+    assert turn_numbers((await engine.search("l300x")).hits) == [301]
+    assert turn_numbers((await engine.search("l20x")).hits) == [21]
+    page = await engine.search("role:user", limit=1)
+    assert 380 < page.searched_turns < 400
+    await engine.close()

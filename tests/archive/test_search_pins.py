@@ -76,7 +76,7 @@ async def test_no_other_note_is_found(store: ConversationStore, session: str, me
 async def test_a_pin_that_an_earlier_loom_left_out_of_the_index_goes_in_a_purge(
     store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    earlier = "SELECT id FROM conversation_turns WHERE id > ? AND id <= ? AND kind <> 'note'"
+    earlier = "SELECT id FROM conversation_turns WHERE id IN (SELECT value FROM json_each(?)) AND kind <> 'note'"
     monkeypatch.setattr("loom.archive.search.index._FINDABLE_IDS", earlier)
     await tell(store, session, "the stork nests here")
     await note(store, session, "Pinned: stork units", pin_meta("stork units", None, "person"))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
+from loom.archive.faults import is_damage
 from loom.archive.search.marks import facets_of, is_said, marks_of, one_term, time_facets, tool_marks
 from loom.archive.search.meaning import sketch_of
 from loom.archive.search.words import Terms, terms_of
@@ -38,6 +42,23 @@ MOST_NESTED = 100
 
 TURN_BITS = 26
 _SECOND = (1 << TURN_BITS) - 1
+
+
+class UnreadableTurn(sqlite3.DatabaseError):
+    """What SQLite says of a turn on a damaged page. The index is not to blame, and making it anew is no remedy."""
+
+
+@contextmanager
+def reading_turns() -> Iterator[None]:
+    """Raises UnreadableTurn where what is read of the turns meanwhile is damaged."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        unreadable = UnreadableTurn(*error.args)
+        unreadable.sqlite_errorcode, unreadable.sqlite_errorname = error.sqlite_errorcode, error.sqlite_errorname
+        raise unreadable from error
 
 
 @dataclass(frozen=True, slots=True)

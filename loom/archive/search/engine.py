@@ -16,6 +16,7 @@ from loom.archive.database import connect
 from loom.archive.faults import is_undecodable
 from loom.archive.forgiving import forgiving
 from loom.archive.records import SearchPage
+from loom.archive.search.document import UnreadableTurn
 from loom.archive.search.indexer import Indexer
 from loom.archive.search.lookup import search
 from loom.archive.search.request import Request
@@ -195,7 +196,9 @@ class _Job:
             return self._search(connection, indexer, cache)
         except sqlite3.DatabaseError as error:
             self.check()
-            if is_undecodable(error) or (isinstance(error, sqlite3.OperationalError) and "search_" not in str(error)):
+            if isinstance(error, UnreadableTurn) or is_undecodable(error):
+                raise
+            if isinstance(error, sqlite3.OperationalError) and "search_" not in str(error):
                 raise
             # The index is damaged or half gone. It is derived: answer from the turns, and make it anew.
             indexer.distrust()

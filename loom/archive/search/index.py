@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Iterable
@@ -11,6 +12,7 @@ from heapq import merge
 from importlib.resources import files
 from itertools import groupby, islice, zip_longest
 
+from loom.archive.faults import is_damage
 from loom.archive.forgiving import forgiving
 from loom.archive.migrations import statements
 from loom.archive.search import sketches
@@ -67,7 +69,8 @@ _ROWS_AT_ONCE = {
 _HEAD_ROWS = 10
 """Without these rows of its data FTS5 cannot open a table, not even to drop it."""
 _NEXT = f"SELECT {COLUMNS} FROM conversation_turns WHERE id > ? ORDER BY id"  # noqa: S608
-_FINDABLE_IDS = f"SELECT id FROM conversation_turns WHERE id > ? AND id <= ? AND {FINDABLE}"  # noqa: S608
+_AT = f"SELECT {COLUMNS} FROM conversation_turns WHERE id = ?"  # noqa: S608
+_FINDABLE_IDS = f"SELECT id FROM conversation_turns WHERE id IN (SELECT value FROM json_each(?)) AND {FINDABLE}"  # noqa: S608
 
 
 Columns = tuple[str, str, str, str]
@@ -207,14 +210,15 @@ def index_batch(connection: sqlite3.Connection) -> bool:
     """Indexes the next few turns; False when there were none.
 
     Reading and taking apart happen before the write lock is asked for. Another process may have done the same
-    batch meanwhile: then nothing is written, and the next call goes on from its watermark.
+    batch meanwhile: then nothing is written, and the next call goes on from its watermark. Turns on a damaged page are
+    passed over: they must not keep all behind them from being found.
     """
     prepare(connection)
     start = watermark(connection) or 0
-    rows = forgiving(connection, lambda: _next_rows(connection, start))
-    if not rows:
+    rows, end = forgiving(connection, lambda: _next_rows(connection, start))
+    if end == start:
         return False
-    findable = {row[0] for row in connection.execute(_FINDABLE_IDS, (start, rows[-1].id))}
+    findable = {row[0] for row in connection.execute(_FINDABLE_IDS, (json.dumps([row.id for row in rows]),))}
     ready = []
     for row in rows:
         if row.id in findable:
@@ -226,20 +230,42 @@ def index_batch(connection: sqlite3.Connection) -> bool:
     with transaction(connection):
         if watermark(connection) == start:
             _write(connection, ready)
-            connection.execute("UPDATE search_progress SET watermark = ? WHERE id = 1", (rows[-1].id,))
+            connection.execute("UPDATE search_progress SET watermark = ? WHERE id = 1", (end,))
     return True
 
 
-def _next_rows(connection: sqlite3.Connection, start: int) -> list[TurnRow]:
+def _next_rows(connection: sqlite3.Connection, start: int) -> tuple[list[TurnRow], int]:
+    """The next turns behind an id, and up to which id these are all that can be read."""
     rows: list[TurnRow] = []
     characters = 0
-    for values in connection.execute(_NEXT, (start,)):
-        row = TurnRow(*values)
-        rows.append(row)
-        characters += len(row.content or "") + len(row.tool_calls or "")
-        if len(rows) >= BATCH_TURNS or characters >= BATCH_CHARACTERS:
-            break
-    return rows
+    try:
+        for values in connection.execute(_NEXT, (start,)):
+            row = TurnRow(*values)
+            rows.append(row)
+            characters += len(row.content or "") + len(row.tool_calls or "")
+            if len(rows) >= BATCH_TURNS or characters >= BATCH_CHARACTERS:
+                break
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        if not rows:
+            return _past_damage(connection, start)
+    return rows, rows[-1].id if rows else start
+
+
+def _past_damage(connection: sqlite3.Connection, start: int) -> tuple[list[TurnRow], int]:
+    """The first turn behind an id that can be read, and its id; without one, the newest id."""
+    newest = newest_turn(connection)
+    for row_id in range(start + 1, newest + 1):
+        try:
+            values = connection.execute(_AT, (row_id,)).fetchone()
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            continue
+        if values is not None:
+            return [TurnRow(*values)], row_id
+    return [], newest
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ class Indexer(threading.Thread):
         self._done = 0  # how many of them the last finished pass had seen
         self._stopped = threading.Event()
         self._damaged = False
+        self._made_anew = False  # since the last pass that did not fail
         self._waiters = 0
         self.claim = Claim(path, self._stopped)
         self.error: Exception | None = None
@@ -101,7 +102,8 @@ class Indexer(threading.Thread):
                 except (sqlite3.Error, ArchiveError, OSError) as error:
                     # The turns are safe and searches scan what is missing here, so nobody need be stopped by this.
                     self.error = error
-                    self._damaged = self._damaged or _is_damage(error)
+                    # Where making it anew did not help, it would not help again.
+                    self._damaged = self._damaged or (_is_damage(error) and not self._made_anew)
                     self._report(seen)
                 self._rest(seen)
         finally:
@@ -119,6 +121,7 @@ class Indexer(threading.Thread):
             self._report(seen)
             if mine:
                 self._merge(connection, seen)
+            self._made_anew = False
         finally:
             self.claim.free()
 
@@ -149,7 +152,7 @@ class Indexer(threading.Thread):
     def _catch_up(self, connection: sqlite3.Connection) -> None:
         if self._damaged:
             rebuild(connection)
-            self._damaged = False
+            self._damaged, self._made_anew = False, True
         begun = time.monotonic()
         while not self._stopped.is_set() and index_batch(connection):
             self._log.sync()

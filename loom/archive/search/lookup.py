@@ -6,12 +6,13 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from loom.archive.records import SearchHit, SearchPage, TurnKind, TurnStatus
 from loom.archive.search.cues import Cues, cues_of
-from loom.archive.search.document import COLUMNS, RECALL_TOOL, TURN_BITS, TurnRow, text_of, turn_of
+from loom.archive.search.document import COLUMNS, RECALL_TOOL, TURN_BITS, TurnRow, reading_turns, text_of, turn_of
 from loom.archive.search.evidence import Evidence, gather
 from loom.archive.search.faults import find_fault
 from loom.archive.search.filters import Filter, filter_of
@@ -98,9 +99,13 @@ def search(
         page = _search(connection, request, check, cache, use_index, whole)
         if not page.has_words and request.limit > 0:
             page = replace(page, obstacles=_obstacles(connection, request, check, cache, use_index))
-    finally:
-        if connection.in_transaction:
-            connection.execute("COMMIT")
+    except BaseException:
+        # It may fail for the same reason, which is the one to be told. Who has the connection sees that it is open.
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+    if connection.in_transaction:
+        connection.execute("COMMIT")
     return replace(page, elapsed_ms=(time.perf_counter() - begun) * 1000)
 
 
@@ -305,7 +310,8 @@ class _Reader:
 
     def row(self, place: int) -> TurnRow | None:
         session = self._scope.session_of(place)
-        values = self._connection.execute(_ROW, (session.id, turn_of(place))).fetchone()
+        with reading_turns():
+            values = self._connection.execute(_ROW, (session.id, turn_of(place))).fetchone()
         return None if values is None else TurnRow(*values)
 
     def texts(self, places: Iterable[int]) -> dict[int, str]:
@@ -326,16 +332,18 @@ class _Reader:
             yield from ((place, row.text) for place, row in rows if row is not None)
             return
         asked = "[" + ",".join(map(str, places)) + "]"
-        for place, is_known, content, tool_calls in self._connection.execute(_TEXTS, (asked,)):
-            if is_known:
-                yield place, text_of(content, tool_calls)
-            elif (row := self.row(place)) is not None:
-                yield place, row.text
+        with reading_turns():
+            for place, is_known, content, tool_calls in self._connection.execute(_TEXTS, (asked,)):
+                if is_known:
+                    yield place, text_of(content, tool_calls)
+                elif (row := self.row(place)) is not None:
+                    yield place, row.text
 
     def looked_up(self, places: Iterable[int]) -> dict[int, str]:
         """Those of the places whose words the model soon looks up in the archive, and whose words they are."""
         asked = json.dumps([(self._scope.session_of(place).id, turn_of(place), place) for place in places])
-        return dict(self._connection.execute(_LOOKING_UP, (asked,)))
+        with reading_turns():
+            return dict(self._connection.execute(_LOOKING_UP, (asked,)))
 
     def hit(self, place: int, row: TurnRow, score: float, query: Query) -> SearchHit:
         session = self._scope.session_of(place)

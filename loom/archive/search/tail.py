@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from loom.archive.search.document import COLUMNS, FINDABLE, Entry, TurnRow, entry_of, place_of
+from loom.archive.search.document import COLUMNS, FINDABLE, Entry, TurnRow, entry_of, place_of, reading_turns
 from loom.archive.search.index import newest_turn
 from loom.archive.search.scope import Scope
 
@@ -125,7 +125,8 @@ def read_tail(
     if scope.session_id is not None:
         unindexed = "+" if behind <= _FEW else ""
         sql, values = f"{sql} AND {unindexed}session_id = ?", (scope.watermark, scope.session_id)
-    rows = connection.execute(f"{sql} ORDER BY id", values).fetchall()
+    with reading_turns():
+        rows = connection.execute(f"{sql} ORDER BY id", values).fetchall()
     keys = {session_id: scope.key_of(session_id) for session_id in {row[1] for row in rows}}
     waiting = [
         (row_id, key)
@@ -138,7 +139,9 @@ def read_tail(
 
     def read(row_id: int) -> Entry | None:
         check()
-        return entry_of(TurnRow(*connection.execute(_ROW, (row_id,)).fetchone()), 0)
+        with reading_turns():
+            values = connection.execute(_ROW, (row_id,)).fetchone()
+        return entry_of(TurnRow(*values), 0)
 
     entries: dict[int, Entry] = {}
     for row_id, key in waiting[-MAX_TAIL:]:

@@ -10,7 +10,7 @@ import re
 import sqlite3
 from collections.abc import Generator
 
-from loom.archive.search.document import COLUMNS, FINDABLE, TurnRow
+from loom.archive.search.document import COLUMNS, FINDABLE, TurnRow, reading_turns
 from loom.archive.search.scope import Scope
 
 _WRITTEN_ALIKE = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
@@ -39,11 +39,12 @@ def likely_turns(connection: sqlite3.Connection, scope: Scope, passage: str) -> 
         order = "ORDER BY id DESC"
     else:
         order, values["session"] = "AND session_id = :session ORDER BY turn_number DESC", scope.session_id
-    for found in connection.execute(_NEWEST.format(condition, order), values):
-        row = TurnRow(*found)
-        place = scope.place_in(row.session_id, row.turn_number)
-        if place is not None:
-            yield place, row
+    with reading_turns():
+        for found in connection.execute(_NEWEST.format(condition, order), values):
+            row = TurnRow(*found)
+            place = scope.place_in(row.session_id, row.turn_number)
+            if place is not None:
+                yield place, row
 
 
 def _condition(passage: str) -> tuple[str, dict[str, str]]:
