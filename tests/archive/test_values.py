@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loom.archive import ConversationStore, TurnKind
+from loom.archive import ConversationStore, NewTurn, TurnKind
+from tests.archive.searching import found, index_all
 
 
 @pytest.fixture(params=["indexed", "not indexed yet"])
@@ -73,3 +74,23 @@ async def test_files_that_begin_so_come_first_and_without_a_beginning_the_newest
 @pytest.mark.parametrize("fragment", ['"', "*", "'; --", "\x00", "a" * 5_000, "日本語", "%", "[", "\\"])
 async def test_no_fragment_does_any_harm(store: ConversationStore, fragment: str) -> None:
     assert await store.find_files(fragment) == ()
+
+
+async def test_what_others_have_hides_nothing_of_the_scope(tmp_path: Path) -> None:
+    store = await ConversationStore.open(tmp_path / "archive.db")
+    here = await store.create_session("/home/ada/here", "offline", "")
+    there = await store.create_session("/home/ada/there", "offline", "")
+    path = "deep/in/the/project/configuration_of_things.py"
+    asked = await store.append_turn(here, "tool", f"{path}: 3 lines", tool_name="shell_execute")
+    others = [
+        NewTurn(role="tool", kind=TurnKind.TOOL_RESULT, content=f"x{n}/config.py", tool_name=f"many_tools_{n:03}")
+        for n in range(300)
+    ]
+    await store.append_turns(there, others)
+    await index_all(store)
+    assert await store.find_tools(session_id=here) == ("shell_execute",)
+    for fragment in ("configur", "co"):
+        assert path in await store.find_files(fragment, session_id=here)
+    for query in ("tool:shell", "file:config", "file:config lines"):
+        assert await found(store, here, query) == [asked], query
+    await store.close()

@@ -12,8 +12,9 @@ from loom.archive.search.query import Query, has_as_flag
 from loom.archive.search.stems import stem
 from loom.archive.search.words import cjk_pieces, cjk_runs, core_of, fold, is_code_like, is_name, words_of
 
-MAX_FILES = 256
-"""Names that may be a file which is filtered by: as many as a folder has, for the most part."""
+MAX_FILES = 4_000
+"""Names that may be a file which is filtered by. They are those of the whole archive: with fewer, what others have that
+is short hides what a session has that is long. So many are looked up in 20 to 80 ms."""
 MAX_MENTIONING = 2_000
 """Turns whose text is read to see whether it has a path that is no name of the index."""
 MAX_TAKEN_OUT = 2_000

@@ -14,11 +14,15 @@ from loom.archive.search.tail import Tail, TailCache, read_tail
 from loom.archive.search.words import fold
 from loom.archive.workspaces import Workspace
 
-MOST_TOOLS = 64
+MOST_TOOLS = 2_000
+"""Tools of the whole archive that are looked at: one server brings a hundred along."""
 MOST_COUNTED = 1_000
 """Turns of one tool, calls and results, that are counted."""
-MOST_NAMES = 400
-"""Names that are looked at for a beginning too short to be searched for, newest first."""
+MOST_NAMES = 4_000
+"""Names of the whole archive that are looked at, the shortest first; the newest, where the beginning is too short to be
+searched for."""
+MOST_FILES = 200
+"""Of these, those in scope after which no more are looked at."""
 MOST_READ = 65_536
 """Characters of a turn in which it is looked how a file's name is spelled."""
 
@@ -64,7 +68,7 @@ class Values:
         wanted = fold(fragment)
         names: Iterable[str]
         if len(wanted) >= 3:
-            names = self.postings.names_with(wanted)
+            names = self.postings.names_with(wanted, most=MOST_NAMES)
         else:
             rows = self._connection.execute(_NEWEST_NAMES, (MOST_NAMES,)) if self._scope.indexed else ()
             names = dict.fromkeys([*sorted(self._tail.names()), *(row[0] for row in rows)])
@@ -74,6 +78,8 @@ class Values:
                 places = self.postings.places("names", name, 1)
                 if places:
                     newest[name] = max(places)
+                if len(newest) == MOST_FILES:
+                    break
         return sorted(newest, key=lambda name: (not _begins(name, wanted), -turn_of(newest[name]), name))
 
     def spelled(self, name: str) -> str:
