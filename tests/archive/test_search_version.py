@@ -22,7 +22,7 @@ TEXTS = (
     with_attached("Is this still so, with the cloves?", f"{TURN}\n\n{FILE}"),
     "Always run the tests first.\r\n\tNever use an ORM.\0 Thanks!",
 )
-OF_THEM = (15, "ee8e6ebf2a3c0674")
+OF_THEM = (15, "558060596aef093e")
 """The version, and what it makes of them. Raise VERSION wherever this changes, and note both here."""
 
 

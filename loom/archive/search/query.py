@@ -10,6 +10,7 @@ from loom.archive.search.marks import ROLES
 from loom.archive.search.stems import stem
 from loom.archive.search.stopwords import STOP_STEMS
 from loom.archive.search.words import (
+    IN_WORDS,
     cjk_pieces,
     cjk_runs,
     fold,
@@ -44,7 +45,8 @@ _QUOTED = re.compile(r'"([^"\n]{1,400})"|“([^”\n]{1,400})”')
 _TICKED = re.compile(r"`([^`\n]{1,400})`")
 _EXCLUDED = re.compile(
     r'"[^"\n]{1,400}"|“[^”\n]{1,400}”|`[^`\n]{1,400}`'
-    r"|(?:(?<=\s)|^)-(?:\"(?P<straight>[^\"\n]{1,400})\"|“(?P<curved>[^”\n]{1,400})”|(?P<word>[^\W_][\w'’-]{1,63}))(?=\s|$)"
+    r"|(?:(?<=\s)|^)-(?:\"(?P<straight>[^\"\n]{1,400})\"|“(?P<curved>[^”\n]{1,400})”|(?P<word>[^\W_]"
+    rf"[\w{IN_WORDS}'’-]{{1,63}}))(?=\s|$)"
 )
 """What is quoted, or what has a minus: in what is quoted no minus means anything."""
 _SIGN = re.compile(r"[^\w\s.,;:!?…'’\"“”()-]|_")

@@ -9,11 +9,10 @@ from unicodedata import combining, is_normalized
 
 from loom.archive.search.query import Query
 from loom.archive.search.stems import stem
-from loom.archive.search.words import fold
+from loom.archive.search.words import WORD, fold
 
 LENGTH = 240
 """Characters of a snippet, at most."""
-_WORD = re.compile(r"[^\W_]+")
 LONG = 50_000
 """Characters of a text that are looked at one by one: 10 MB of Japanese would take seconds."""
 _OVERLAP = 1_000
@@ -132,7 +131,7 @@ def _word_spans(folded: _Folded, query: Query) -> list[tuple[int, int, str]]:
         for root in {_root(term.stem), _root(term.word)}:
             at = text.find(root)
             while at >= 0 and found < _MAX_MATCHES:
-                word = _WORD.match(text, at) if at == 0 or not text[at - 1].isalnum() else None
+                word = WORD.match(text, at) if at == 0 or not text[at - 1].isalnum() else None
                 if word is not None and stem(word[0]) == term.stem:
                     spans.append((*folded.span(at, word.end()), term.stem))
                     found += 1

@@ -6,9 +6,9 @@ The index and the query go through the same functions, so that whatever was type
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
+from unicodedata import category, normalize
 
 from loom.archive.search.stems import stem
 from loom.archive.search.termset import TermSet
@@ -23,9 +23,21 @@ CHUNK = 32_768
 OVERLAP = 2 * MAX_NAME
 """Characters; accents are characters of their own at times."""
 
-CJK = "\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
+_UNSPACED = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u109d\u1780-\u17d3"
+"""Thai, Lao, Burmese and Khmer have no spaces between words either."""
+CJK = "\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af" + _UNSPACED
+_ACCENTS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u0652\u0670"
+"""Of Latin, Greek and Cyrillic letters; the points of Hebrew and the vowel signs of Arabic, that few people write."""
+_VOWELS = "".join(
+    chr(point) for point in (*range(0x653, 0x1100), *range(0x1700, 0x1C00)) if category(chr(point)) in ("Mn", "Mc")
+)
+"""Signs that are no letters to Python, and stand in the middle of words: of the scripts of India above all."""
+IN_WORDS = _ACCENTS + _VOWELS
+"""What a word has in it as it is typed, beside letters and digits."""
 _CJK_RUN = re.compile(f"[{CJK}]+")
-_WORD = re.compile(r"[^\W_]+")
+WORD = re.compile(rf"[^\W_]+(?:[{_VOWELS}]+[^\W_]*)*")
+"""A word of a folded text."""
+_ASCII_WORD = re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _NAME = re.compile(r"[\w./\\:@~+#$%-]{2,}")
 _ENDS = ".:-/\\~+#$%@_"
@@ -33,7 +45,7 @@ _JOINS = re.compile(r"[/\\:@#~+$%]+")
 _LINE = re.compile(r"(?::\d+)+$")
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _MIXED = re.compile(r"[a-z]\d|\d[a-z]", re.IGNORECASE)
-_MARKS = re.compile("[\u0300-\u036f]")
+_MARKS = re.compile(f"[{_ACCENTS}]")
 _FOR_PLAIN_LETTERS = str.maketrans("ı\u0130ſ\u212a", "iIsK")
 
 
@@ -49,15 +61,16 @@ class Terms:
 
 
 def fold(text: str) -> str:
-    """Lower case without accents: `Café` is `cafe`, `Straße` is `strasse`. Other scripts keep their marks."""
+    """Lower case without accents: `Café` is `cafe`, `Straße` is `strasse`, `Işık` is `isik`. So are Hebrew and Arabic
+    without their points and vowel signs; other scripts keep their marks."""
     return text.lower() if text.isascii() else unaccented(text).casefold()
 
 
 def unaccented(text: str) -> str:
-    """The text without accents, its case kept; full-width letters become plain ones."""
+    """The text without accents, its case kept; full-width letters become plain ones, as does the i without a dot."""
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
+    return normalize("NFC", _MARKS.sub("", normalize("NFKD", text))).replace("ı", "i")
 
 
 def plain_letters(text: str) -> str:
@@ -69,9 +82,8 @@ def plain_letters(text: str) -> str:
 def plain_words(text: str) -> list[str]:
     """A text's words in order, folded, with repetitions; CJK runs are left out."""
     folded = fold(text)
-    if not folded.isascii():
-        folded = _CJK_RUN.sub(" ", folded)
-    return [word for word in _WORD.findall(folded) if len(word) <= MAX_WORD]
+    words = _ASCII_WORD.findall(folded) if folded.isascii() else WORD.findall(_CJK_RUN.sub(" ", folded))
+    return [word for word in words if len(word) <= MAX_WORD]
 
 
 def words_of(text: str) -> list[str]:
@@ -145,7 +157,7 @@ def _add_component(names: set[str], component: str) -> None:
 def parts_of(text: str) -> set[str]:
     """The words inside the code-like words of a text, folded (`refreshToken`: refresh, token)."""
     parts: set[str] = set()
-    for token in set(_WORD.findall(unaccented(text))):
+    for token in set(WORD.findall(unaccented(text))):
         if token.isalpha() and (token.islower() or token.istitle()):
             continue
         if len(token) <= MAX_NAME and (_HUMP.search(token) or _MIXED.search(token)):
