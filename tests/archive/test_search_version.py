@@ -3,11 +3,22 @@ of it that this loom does not look for."""
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from hashlib import sha256
+from pathlib import Path
 
+import pytest
+
+from loom.archive import ConversationStore
+from loom.archive.search import SearchEngine
 from loom.archive.search.document import TurnRow, entry_of
 from loom.archive.search.index import VERSION, columns_of
 from loom.attached import HEAD, with_attached
+from tests.archive.searching import tell, turn_numbers
 
 CALL = '[{"id": "c", "name": "shell_execute", "arguments": {"command": "grep -rn \\"caf\\u00e9\\" src/auth.py:12"}}]'
 TURN = f"{HEAD}turn k3f9 T1, user · 2026-01-15 14:30 +01:00]\n```\nThe servers stand in Zanzibar.\n```"
@@ -41,3 +52,41 @@ def test_what_the_index_has_of_a_turn_changes_with_its_version() -> None:
         kept = (columns_of(entry), entry.place, entry.at, entry.characters, entry.marks, entry.sketch)
         made.update(repr(kept).encode())
     assert (VERSION, made.hexdigest()[:16]) == OF_THEM
+
+
+ANOTHER_VERSION = """
+import sys
+from pathlib import Path
+from loom.archive.reindex import reindex
+from loom.archive.search import index
+index.VERSION += int(sys.argv[2])
+reindex(Path(sys.argv[1]))
+"""
+
+
+def version_of(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as reader:
+        (version,) = reader.execute("SELECT version FROM search_progress").fetchone()
+    return int(version)
+
+
+@pytest.mark.parametrize("newer", [1, -1], ids=["newer", "older"])
+async def test_a_running_loom_leaves_the_index_to_one_of_another_version(
+    store: ConversationStore, session: str, newer: int
+) -> None:
+    first, second = await tell(store, session, "the lighthouse", "another lighthouse")
+    engine = await store._finder._engine()  # the one that the store wakes
+    assert await engine.settle()
+    command = [sys.executable, "-c", ANOTHER_VERSION, str(store.path), str(newer)]
+    await asyncio.to_thread(subprocess.run, command, check=True)
+    (third,) = await tell(store, session, "a third lighthouse")
+    assert not await engine.settle()
+    assert version_of(store.path) == VERSION + newer
+    assert set(turn_numbers((await engine.search("lighthouse")).hits)) == {first, second, third}
+
+    started_later = SearchEngine(store.path)
+    await started_later.start()
+    assert await started_later.settle()
+    assert version_of(store.path) == VERSION
+    assert set(turn_numbers((await started_later.search("lighthouse")).hits)) == {first, second, third}
+    await started_later.close()

@@ -56,8 +56,6 @@ _PROGRESS = (
     "CREATE TABLE IF NOT EXISTS search_progress"
     " (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL, watermark INTEGER NOT NULL) STRICT"
 )
-_GOING = 0
-"""The version of an index that is being taken away."""
 _ROWS_AT_ONCE = {
     "search_terms_data": 32,
     "search_name_pieces_data": 32,
@@ -92,13 +90,14 @@ def rebuild(connection: sqlite3.Connection, *, only_missing: bool = False) -> No
     """Makes the tables anew, empty; `index_batch` fills them. With `only_missing` not if there is an index.
 
     A large index goes in small steps, each of them a transaction: appends wait for none longer than for a batch.
-    Until the last one the index counts as missing. Another process may do the same at the same time.
+    Until the last one the index counts as missing: it has our version with a minus. Another process may do the same at
+    the same time.
     """
     with transaction(connection):
         if only_missing and watermark(connection) is not None:
             return  # somebody else was quicker
         connection.execute(_PROGRESS)
-        connection.execute("INSERT OR REPLACE INTO search_progress VALUES (1, ?, 0)", (_GOING,))
+        connection.execute("INSERT OR REPLACE INTO search_progress VALUES (1, ?, 0)", (-VERSION,))
     try:
         while _take_away_some(connection):
             pass
@@ -136,7 +135,16 @@ def _take_away_some(connection: sqlite3.Connection) -> bool:
 
 def _is_going(connection: sqlite3.Connection) -> bool:
     row = connection.execute("SELECT version FROM search_progress WHERE id = 1").fetchone()
-    return row is not None and bool(row[0] == _GOING)
+    return row is not None and bool(row[0] == -VERSION)
+
+
+def is_others(connection: sqlite3.Connection) -> bool:
+    """Whether a loom of another version has made the index as it needs it, or is about to."""
+    try:
+        row = connection.execute("SELECT version FROM search_progress WHERE id = 1").fetchone()
+    except sqlite3.OperationalError:
+        return False
+    return row is not None and abs(row[0]) not in (0, VERSION)
 
 
 def watermark(connection: sqlite3.Connection) -> int | None:

@@ -15,7 +15,7 @@ from loom.archive.errors import ArchiveError, Displaced
 from loom.archive.logs import Log
 from loom.archive.migrations import MIGRATIONS
 from loom.archive.search.claim import Claim
-from loom.archive.search.index import index_batch, newest_turn, rebuild, watermark
+from loom.archive.search.index import index_batch, is_others, newest_turn, rebuild, watermark
 from loom.archive.search.merging import merge_some, scattered
 
 _GATHER = 0.2
@@ -39,6 +39,7 @@ class Indexer(threading.Thread):
         self._stopped = threading.Event()
         self._damaged = False
         self._made_anew = False  # since the last pass that did not fail
+        self._was_ours = False  # the index, since this loom began
         self._waiters = 0
         self.claim = Claim(path, self._stopped)
         self.error: Exception | None = None
@@ -117,6 +118,7 @@ class Indexer(threading.Thread):
         try:
             if mine:
                 self._catch_up(connection)
+            self._was_ours = True
             self.error = None
             self._report(seen)
             if mine:
@@ -154,7 +156,13 @@ class Indexer(threading.Thread):
             rebuild(connection)
             self._damaged, self._made_anew = False, True
         begun = time.monotonic()
-        while not self._stopped.is_set() and index_batch(connection):
+        while not self._stopped.is_set():
+            if self._was_ours and is_others(connection):
+                # Whoever began last has it: two that make it anew for each other's turns would never come to an end.
+                raise ArchiveError("A loom of another version keeps the index of this archive.")
+            if not index_batch(connection):
+                break
+            self._was_ours = True
             self._log.sync()
             with self._changed:
                 self._changed.notify_all()
