@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from loom.archive.checkpoints import Checkpoints, Moved, checkpoint
 from loom.archive.database import CLOSING_PATIENCE, WRITING_PATIENCE, ArchiveConnection
 from loom.archive.errors import ArchiveError, ArchiveUnavailable, Displaced, WriteFailed
-from loom.archive.faults import unreadable, unwritable
+from loom.archive.faults import unreadable, unwritable, unwritable_beside
 from loom.archive.forgiving import forgiving
 from loom.archive.hops import Hops, detached, unbroken
 from loom.archive.logindex import LogIndex
@@ -189,10 +189,7 @@ class Access:
         except sqlite3.Error as error:
             raise unwritable(error, self.path) from error
         except OSError as error:
-            raise WriteFailed(
-                f"A file beside {self.path} cannot be written: {error.strerror}.",
-                f"Check that you may write in {self.path.parent} and that there is room.",
-            ) from error
+            raise unwritable_beside(error, self.path) from error
         finally:
             # Here and not in a callback of its own, which each append would wait for.
             self._writes.discard(writing)

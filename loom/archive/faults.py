@@ -105,6 +105,14 @@ def unwritable(error: sqlite3.Error, path: Path) -> ArchiveError:
     return WriteFailed(*_fill(error, path, what, remedy))
 
 
+def unwritable_beside(error: OSError, path: Path) -> WriteFailed:
+    """The error of a file that is kept beside the archive (a lock, its log), in words."""
+    return WriteFailed(
+        f"A file beside {path} cannot be written: {error.strerror}.",
+        f"Check that you may write in {path.parent} and that there is room.",
+    )
+
+
 def primary_code(error: sqlite3.Error, path: Path) -> int:
     """The primary result code; errors that Python raises by itself have none and give SQLITE_ERROR.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from loom.archive.chains import Progress
 from loom.archive.checkpoints import move_if_long
 from loom.archive.database import connect
-from loom.archive.faults import unwritable
+from loom.archive.faults import unwritable, unwritable_beside
 from loom.archive.logs import Log
 
 
@@ -30,6 +30,8 @@ def catch_up(path: Path, progress: Progress = lambda what, done, total: None) ->
                 progress("indexing", min(watermark(connection) or 0, total), total)
         except sqlite3.Error as error:
             raise unwritable(error, path) from error
+        except OSError as error:
+            raise unwritable_beside(error, path) from error
 
 
 def reindex(path: Path, progress: Progress = lambda what, done, total: None) -> int:
@@ -60,4 +62,6 @@ def reindex(path: Path, progress: Progress = lambda what, done, total: None) -> 
             (turns,) = connection.execute("SELECT count(*) FROM conversation_turns").fetchone()
         except sqlite3.Error as error:
             raise unwritable(error, path) from error
+        except OSError as error:
+            raise unwritable_beside(error, path) from error
     return int(turns)

@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -16,7 +16,9 @@ import pytest
 from loom.archive import ConversationStore
 from loom.archive.check import check
 from loom.archive.database import connect
+from loom.archive.errors import WriteFailed
 from loom.archive.migrations import prepare
+from loom.archive.reindex import catch_up, reindex
 from loom.archive.search import SearchEngine, merging
 from loom.archive.search.index import index_batch, is_sound, rebuild, watermark
 from loom.archive.search.merging import Merge, merge_some, scattered
@@ -212,3 +214,16 @@ async def test_the_engine_merges_when_it_has_caught_up(
     await engine.close()
     with closing(connect(store.path, readonly=True)) as reader:
         assert segments(reader) == 1
+
+
+@pytest.mark.parametrize("make", [reindex, catch_up])
+async def test_a_lock_that_cannot_be_made_is_told_of(
+    store: ConversationStore, session: str, make: Callable[[Path], object]
+) -> None:
+    await store.append_turn(session, "user", "the lighthouse")
+    await store.close()
+    lock = store.path.with_name(f"{store.path.name}-index")
+    lock.unlink(missing_ok=True)
+    lock.mkdir()
+    with pytest.raises(WriteFailed, match=r"A file beside .* cannot be written: Is a directory"):
+        make(store.path)
