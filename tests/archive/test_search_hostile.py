@@ -180,3 +180,12 @@ async def test_turns_of_the_first_day_there_is_stop_no_search(
     with reading_in(zone):
         page = await store.search(query, session_id=session)
     assert page.hits or page.obstacles
+
+
+async def test_half_of_an_emoji_in_a_call_does_not_come_out_of_a_search(store: ConversationStore, session: str) -> None:
+    call = {"id": "c", "name": "write_file", "arguments": '{"text": "the walrus \\ud83d", "key\\udfff": 1}'}
+    await store.append_turn(session, "assistant", None, tool_calls=[call])
+    (hit,) = await store.search_turns(session, "walrus")
+    assert (hit.snippet.encode(), hit.content.encode()) == (
+        b"write_file\ntext: the walrus \xef\xbf\xbd\nkey\xef\xbf\xbd: 1",
+    ) * 2

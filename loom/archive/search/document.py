@@ -16,6 +16,7 @@ from loom.archive.search.marks import facets_of, is_said, marks_of, one_term, ti
 from loom.archive.search.meaning import sketch_of
 from loom.archive.search.words import Terms, terms_of
 from loom.attached import without_turns
+from loom.text import storable
 
 RECALL_TOOL = "conversation_recall"
 COLUMNS = "id, session_id, turn_number, exchange, role, kind, status, content, tool_calls, tool_name, created_at"
@@ -177,7 +178,8 @@ def text_of(content: str | None, tool_calls: str | None) -> str:
 def _joined(said: str, tool_calls: str | None) -> str:
     if tool_calls is None:
         return said
-    return "\n".join([*([said] if said else []), *map(_call_text, _calls_of(tool_calls))])
+    # Half of an emoji, which a model may leave off at, stands in its call as an escape that says more than text may.
+    return storable("\n".join([*([said] if said else []), *map(_call_text, _calls_of(tool_calls))]))
 
 
 def seconds(timestamp: str) -> int:
