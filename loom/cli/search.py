@@ -78,9 +78,17 @@ def _hints(page: SearchPage, near: Sequence[str], *, is_wide: bool) -> str:
 async def _search(
     locations: Locations, query: str, parsed: argparse.Namespace, here: str, workspace: str | None
 ) -> tuple[SearchPage, Sequence[str]]:
-    """The page, and words that are spelt like those of a query which found nothing."""
+    """The page, and words that are spelt like those of a query which found nothing. Raises LoomError."""
     async with opened(locations.archive) as store:
-        session_id = None if parsed.session is None else (await store.resolve_reference(parsed.session, here)).id
+        session_id = None
+        if parsed.session is not None:
+            session = await store.resolve_reference(parsed.session, here)
+            if not session.is_active:
+                raise LoomError(
+                    f"{session.reference} was deleted: it is not searched.",
+                    f"`loom cowork --resume {session.reference}` brings it back.",
+                )
+            session_id = session.id
         page = await store.search(query, session_id=session_id, workspace=workspace, limit=parsed.limit)
         if page.has_words or page.obstacles:
             return page, ()

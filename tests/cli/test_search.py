@@ -198,3 +198,16 @@ async def test_what_is_found_by_its_meaning_is_said_to_be(home: Path) -> None:
     assert ", near in meaning\n    He plays the cello" in search(home, question).stdout
     (line,) = [line for line in search(home, "--json", question).stdout.splitlines() if "cello" in line]
     assert json.loads(line)["by_meaning"] is True
+
+
+async def test_a_deleted_session_that_is_named_is_said_to_be_deleted(home: Path) -> None:
+    store = await ConversationStore.open(home / "archive.db")
+    (session,) = [each for each in await store.list_sessions(home.parent / "here") if each.title == "first"]
+    await store.delete_session(session.id)
+    await store.close()
+    done = search(home, "kangaroo", "--session", session.reference)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.strip() == (
+        f"loom: {session.reference} was deleted: it is not searched."
+        f" `loom cowork --resume {session.reference}` brings it back."
+    )
