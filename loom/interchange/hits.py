@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -24,7 +25,8 @@ def export_hits(folder: Path, query: str, hits: Sequence[SearchHit], when: datet
     name = f"{words}-{when.astimezone():%Y%m%d-%H%M%S}"
     path = folder / f"{name}.md"
     for number in range(2, 1_000):
-        if not path.exists():
+        # A link that leads nowhere is something, too; and a folder that may not be looked into is told of by the write.
+        if not os.path.lexists(path):
             break
         path = folder / f"{name}-{number}.md"
     return write_private(path, hits_page(query, hits, when), make_folder=True)

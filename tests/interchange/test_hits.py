@@ -78,3 +78,13 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
 def test_what_was_found_by_its_meaning_is_said_to_be() -> None:
     page = "".join(hits_page("x", (hit(1, "a", by_meaning=True), hit(2, "b")), WHEN))
     assert page.count(", near in meaning\n") == 1
+
+
+def test_a_link_of_the_same_name_stays_even_if_it_leads_nowhere(tmp_path: Path) -> None:
+    with reading_in("UTC"):
+        first = export_hits(tmp_path, "flag", (hit(1, "one"),), WHEN)
+        first.unlink()
+        first.symlink_to(tmp_path / "away")
+        second = export_hits(tmp_path, "flag", (hit(2, "two"),), WHEN)
+    assert first.is_symlink() and second != first
+    assert not (tmp_path / "away").exists()
