@@ -89,3 +89,13 @@ def test_roles_of_the_query_and_of_the_caller_must_both_hold() -> None:
 def test_a_filter_is_one_in_turkish_capitals_too(query: str) -> None:
     filters = parse(query).filters
     assert (filters.files, filters.session) == (("main.py",), None)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["before:2026-03 before:2026-05 after:2025 after:2024", "before:2026-05 before:2026-03 after:2024 after:2025"],
+)
+def test_of_two_dates_both_hold(query: str) -> None:
+    found = filter_of(parse(query), Request(query), NOW)
+    march, year = (datetime(*day, tzinfo=UTC).timestamp() for day in ((2026, 3, 1), (2025, 1, 1)))
+    assert (found.before, found.after) == (march, year)

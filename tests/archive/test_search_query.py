@@ -123,7 +123,7 @@ def test_filters_are_taken_out_of_the_words() -> None:
     assert [term.word for term in query.terms] == ["auth"]
     assert query.filters.roles == {"user"}
     assert query.filters.tools == {"read_file"}
-    assert (query.filters.before, query.filters.session, query.filters.files) == ("2024-05", "ab12", ("src/a.py",))
+    assert (query.filters.before, query.filters.session, query.filters.files) == (("2024-05",), "ab12", ("src/a.py",))
 
 
 def test_what_is_no_filter_is_searched_for() -> None:

@@ -94,8 +94,8 @@ class Filter:
 def filter_of(query: Query, request: Request, now: datetime) -> Filter:
     """The filters of the query and those of the caller, all of which must hold."""
     typed, given = query.filters.roles, frozenset(request.roles)
-    ends = [date_bound(value, now) for value in (query.filters.before, request.before) if value]
-    begins = [date_bound(value, now) for value in (query.filters.after, request.after) if value]
+    ends = [date_bound(value, now) for value in (*query.filters.before, request.before) if value]
+    begins = [date_bound(value, now) for value in (*query.filters.after, request.after) if value]
     roles = typed & given if typed and given else typed | given
     return Filter(
         now=now,

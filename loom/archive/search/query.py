@@ -74,8 +74,9 @@ class Filters:
     roles: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
     files: tuple[str, ...] = ()
-    before: str | None = None
-    after: str | None = None
+    before: tuple[str, ...] = ()
+    """All of them must hold, as of files; of tools and roles any one."""
+    after: tuple[str, ...] = ()
     session: str | None = None
 
 
@@ -302,7 +303,7 @@ def _with(filters: Filters, name: str, value: str) -> Filters | None:
     if name == "file":
         return replace(filters, files=(*filters.files, _clean(value)))
     if name == "before":
-        return replace(filters, before=value)
+        return replace(filters, before=(*filters.before, value))
     if name == "after":
-        return replace(filters, after=value)
+        return replace(filters, after=(*filters.after, value))
     return replace(filters, session=value)
