@@ -32,6 +32,8 @@ ALL = set(range(1, len(SAID) + 1))
         ('role:user -"Bearer  Header"', ALL - {3}),
         ("auth -認証", ALL - {5}),
         ("auth -エラー", ALL - {5}),
+        ("auth -証", ALL - {5}),
+        ("auth -証 -404 -x", ALL - {5, 9}),
         ("auth -don't", ALL - {6}),
         ('"rm -rf /tmp"', {7}),
         ("“rm -rf /tmp”", {7}),

@@ -10,6 +10,7 @@ from loom.archive.search.marks import ROLES
 from loom.archive.search.stems import stem
 from loom.archive.search.stopwords import STOP_STEMS
 from loom.archive.search.words import (
+    CJK,
     IN_WORDS,
     cjk_pieces,
     cjk_runs,
@@ -46,9 +47,10 @@ _TICKED = re.compile(r"`([^`\n]{1,400})`")
 _EXCLUDED = re.compile(
     r'"[^"\n]{1,400}"|“[^”\n]{1,400}”|`[^`\n]{1,400}`'
     r"|(?:(?<=\s)|^)-(?:\"(?P<straight>[^\"\n]{1,400})\"|“(?P<curved>[^”\n]{1,400})”|(?P<word>[^\W_]"
-    rf"[\w{IN_WORDS}'’-]{{1,63}}))(?=\s|$)"
+    rf"[\w{IN_WORDS}'’-]{{1,63}}|[{CJK}]))(?=\s|$)"
 )
-"""What is quoted, or what has a minus: in what is quoted no minus means anything."""
+"""What is quoted, or what has a minus: in what is quoted no minus means anything. A letter alone with one is a flag, a
+character of Chinese is a word."""
 _SIGN = re.compile(r"[^\w\s.,;:!?…'’\"“”()-]|_")
 """Tells a word from the same one in a sentence: `operator<<`, `%PATH%`, `F#`, `_private`."""
 _SIGNED_LETTER = re.compile(r"(?<![\w+#])[A-Za-z](?:\+\+|#)(?![\w+#])")
