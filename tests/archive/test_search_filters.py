@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loom.archive import ConversationStore
+from loom.archive.reindex import reindex
 from loom.archive.search.filters import Filter, filter_of
 from loom.archive.search.marks import ROLES, is_of_tool, marks_of, role_of, time_facets, tool_marks
 from loom.archive.search.postings import Mark
 from loom.archive.search.query import parse
 from loom.archive.search.request import Request
+from tests.archive.searching import found
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 MOMENTS = st.integers(0, int(NOW.timestamp()) + 300 * 86_400)
@@ -53,8 +56,8 @@ def test_whole_years_and_months_are_asked_for_by_one_term_each() -> None:
 
 @pytest.mark.parametrize("query", ["after:0000", "before:9999-12-31", "after:9999y", "before:1d after:1h", "tool:, x"])
 def test_no_bound_is_too_far(query: str) -> None:
-    found = filter_of(parse(query), Request(query), NOW)
-    assert all(group for group in found.terms())
+    filtered = filter_of(parse(query), Request(query), NOW)
+    assert all(group for group in filtered.terms())
 
 
 def test_a_tool_is_told_from_others_and_its_marks_from_the_role() -> None:
@@ -96,6 +99,16 @@ def test_a_filter_is_one_in_turkish_capitals_too(query: str) -> None:
     ["before:2026-03 before:2026-05 after:2025 after:2024", "before:2026-05 before:2026-03 after:2024 after:2025"],
 )
 def test_of_two_dates_both_hold(query: str) -> None:
-    found = filter_of(parse(query), Request(query), NOW)
+    filtered = filter_of(parse(query), Request(query), NOW)
     march, year = (datetime(*day, tzinfo=UTC).timestamp() for day in ((2026, 3, 1), (2025, 1, 1)))
-    assert (found.before, found.after) == (march, year)
+    assert (filtered.before, filtered.after) == (march, year)
+
+
+async def test_turns_that_a_clock_dated_years_ahead_are_after_today(store: ConversationStore, session: str) -> None:
+    ahead = datetime.now(UTC) + timedelta(days=3 * 366)
+    number = await store.append_turn(session, "user", "the lighthouse", created_at=ahead)
+    assert await found(store, session, "after:today") == [number]
+    assert await found(store, session, "after:today lighthouse") == [number]
+    reindex(store.path)
+    assert await found(store, session, "after:today") == [number]
+    assert await found(store, session, "after:today before:2w") == []

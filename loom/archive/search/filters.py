@@ -39,6 +39,8 @@ class Filter:
     before: float | None
     """Seconds since 1970; as `after`."""
     after: float | None
+    newest: float = 0.0
+    """When a turn was last stored, as far as is known, if that is later than now: the clock was set back."""
 
     @property
     def is_open(self) -> bool:
@@ -75,7 +77,7 @@ class Filter:
     def _times(self) -> Iterator[str]:
         """The terms of the years, months and days that the bounds leave something of, none of them twice."""
         day = FIRST_DAY if self.after is None else _day(self.after)
-        last = _day(self.now.timestamp() if self.before is None else ceil(self.before) - 1)
+        last = _day(max(self.now.timestamp(), self.newest) if self.before is None else ceil(self.before) - 1)
         if self.before is None:
             last += timedelta(days=366)  # a clock that was wrong may have dated turns ahead
         while day <= last:

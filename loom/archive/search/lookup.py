@@ -12,7 +12,16 @@ from itertools import islice
 
 from loom.archive.records import SearchHit, SearchPage, TurnKind, TurnStatus
 from loom.archive.search.cues import Cues, cues_of
-from loom.archive.search.document import COLUMNS, RECALL_TOOL, TURN_BITS, TurnRow, reading_turns, text_of, turn_of
+from loom.archive.search.document import (
+    COLUMNS,
+    RECALL_TOOL,
+    TURN_BITS,
+    TurnRow,
+    reading_turns,
+    seconds,
+    text_of,
+    turn_of,
+)
 from loom.archive.search.evidence import Evidence, gather
 from loom.archive.search.faults import find_fault
 from loom.archive.search.filters import Filter, filter_of
@@ -60,6 +69,7 @@ _LOOKING_UP = f"""
 """  # noqa: S608
 """Of sessions, turns and places, the places behind which the archive is soon asked, and whether the words there are the
 person's or what the model says on its way."""
+_LAST_ACTIVE = "SELECT max(last_active_at) FROM cowork_sessions WHERE is_active = 1"
 _NEWEST = 2_000
 """Turns looked through for a query that is nothing but filters: sessions go on side by side, and which turn is newest
 is not known before."""
@@ -133,6 +143,8 @@ def _search(
     if filtered.tools:
         values = Values(connection, scope, tail)
         filtered = replace(filtered, tools=tuple(map(values.tools_meant, filtered.tools)))
+    if filtered.after is not None:
+        filtered = replace(filtered, newest=_newest_moment(connection))
     postings = Postings(connection, scope, tail, facets=filtered.terms(), excluded=query.excluded)
     check()
     fault = find_fault(request.query, now)
@@ -161,6 +173,11 @@ def _search(
         if hits:
             return replace(page, hits=hits)
     return page
+
+
+def _newest_moment(connection: sqlite3.Connection) -> float:
+    (moment,) = connection.execute(_LAST_ACTIVE).fetchone()
+    return seconds(moment) if moment is not None else 0.0
 
 
 def _obstacles(
