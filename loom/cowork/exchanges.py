@@ -270,6 +270,8 @@ class Exchanges:
         if "@" in text:
             text = await asyncio.to_thread(self._mentions.with_files, text)
         stored = await self._recorder.store(prompt_turns(text, self._count))
+        if "@" in text and (alone := await asyncio.to_thread(self._mentions.without_a_file, text)):
+            self._listener(Notice("information", alone))
         return stored[0]
 
     async def _create_session(self) -> None:

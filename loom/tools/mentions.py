@@ -2,21 +2,23 @@
 turns of the archive.
 
 It is attached behind the message as data, fenced, under its path, so that neither the model nor the session state takes
-it for the person's own words. What is no file of the workspace stays what it is: a word with an @.
+it for the person's own words. What is no file of the workspace stays what it is: a word with an @; of one that reads
+like a path the person is told.
 """
 
 from __future__ import annotations
 
 import re
+import stat
 import threading
 import time
 from collections.abc import Iterator, Sequence
 
 from loom.attached import HEAD, blocks_of, split_attached, with_attached
-from loom.text import storable
+from loom.text import show_line, storable
 from loom.tools.file_kinds import encoding_of, kind_of, size_in_words
 from loom.tools.outcome import ToolFailure
-from loom.tools.paths import Place, Workspace
+from loom.tools.paths import OutsideWorkspace, Place, Workspace
 from loom.tools.walk import walk
 
 MAX_FILES = 10
@@ -32,6 +34,11 @@ PATIENCE = 10.0
 _MENTION = re.compile(r"(?<!\S)@(?:\"([^\"\n]+)\"|([^\s\"@]\S*))")
 _AFTER = ".,;:!?)]}'"
 """What may stand right behind a path and belongs to the sentence."""
+_ENDING = re.compile(r"\.[A-Za-z]\w{0,4}$")
+"""What makes a path of a word: `.py`, `.ipynb`; not what a decorator like `@pytest.fixture` ends with."""
+_CALL = re.compile(r"\w\(")
+MOST_TOLD = 3
+"""Paths that are told as no files of a message; the others are counted."""
 
 
 class Mentions:
@@ -63,12 +70,41 @@ class Mentions:
         blocks = [attached, *blocks] if attached else blocks
         return with_attached(message, "\n\n".join(blocks)) if blocks else message
 
+    def without_a_file(self, message: str) -> str:
+        """Which of the paths that the message names have no file to go along with it, and why, in a sentence; empty
+        when there is none. A word that only has an @ before it, as `@property`, is none of them."""
+        mentions = _MENTION.findall(split_attached(message)[0])
+        alone = [(quoted, plain) for quoted, plain in mentions if self._place_of(quoted or plain) is None]
+        told = dict.fromkeys(filter(None, (self._why_alone(quoted, plain) for quoted, plain in alone)))
+        if not told:
+            return ""
+        more = f" and {len(told) - MOST_TOLD:,} more" if len(told) > MOST_TOLD else ""
+        return f"No file went along for {', '.join(list(told)[:MOST_TOLD])}{more}."
+
+    def _why_alone(self, quoted: str, plain: str) -> str:
+        """The path, as it is spelled, and why it is no file; empty for what is no path."""
+        path = quoted or plain.rstrip(_AFTER)
+        try:
+            place = self._workspace.place(path)
+            status = self._workspace.stat(place)
+            folder = status is not None and stat.S_ISDIR(status.st_mode)
+            why = "not there" if status is None else "a folder" if folder else "not to be read"
+        except OutsideWorkspace:
+            folder, why = False, "out of reach"
+        except ToolFailure:
+            folder, why = False, "not to be read"
+        is_path = bool(quoted) or folder or _reads_like_a_path(path)
+        return f"{show_line(spelled(path), 80)} ({why})" if is_path else ""
+
     def _named(self, message: str) -> Iterator[Place]:
         for quoted, plain in _MENTION.findall(message):
-            for path in dict.fromkeys((quoted or plain, (quoted or plain).rstrip(_AFTER))):
-                if (place := self._file(path)) is not None:
-                    yield place
-                    break
+            if (place := self._place_of(quoted or plain)) is not None:
+                yield place
+
+    def _place_of(self, mention: str) -> Place | None:
+        """The file that is meant, be it with or without what ends the sentence behind it."""
+        files = (self._file(path) for path in dict.fromkeys((mention, mention.rstrip(_AFTER))))
+        return next((place for place in files if place is not None), None)
 
     def _file(self, path: str) -> Place | None:
         try:
@@ -89,6 +125,12 @@ class Mentions:
         if encoding is None:
             return f"{HEAD}not {place.shown}: it is {kind_of(data)}]"
         return _fenced(f"{place.shown}, {size_in_words(size)}", data, encoding, "read_file")
+
+
+def _reads_like_a_path(word: str) -> bool:
+    if _CALL.search(word) or not word.strip("./"):
+        return False
+    return "/" in word or word.startswith(".") or _ENDING.search(word) is not None
 
 
 def attached_turn(name: str, about: str, text: str) -> str:

@@ -11,6 +11,7 @@ from loom.cowork.events import (
     ApprovalAsked,
     Decision,
     ExchangeEnded,
+    Notice,
     Outcome,
     QueueChanged,
     StateChanged,
@@ -235,3 +236,16 @@ async def test_an_export_to_a_home_that_nobody_has_is_refused_in_words(start: St
     await talk.say("list the files")
     with pytest.raises(LoomError, match="There is no home folder for ~nobody-has-this-name/talk"):
         await talk.session.export("~nobody-has-this-name/talk.md")
+
+
+async def test_a_path_that_names_no_file_is_told_once_the_message_is_stored(start: Start) -> None:
+    talk = await start()
+    await talk.say("What is in @nonexistent.py, and in @README.md?")
+    stored = next(each for each in talk.heard.of(TurnStored) if each.turn.role == "user")
+    assert (stored.turn.content or "").startswith("What is in @nonexistent.py, and in @README.md?")
+    assert "A small program to work on." in (stored.turn.content or "")
+    told = [each for each in talk.heard.of(Notice) if "went along" in each.text]
+    assert told == [Notice("information", "No file went along for @nonexistent.py (not there).")]
+    heard = [type(each) for each in talk.heard.events if each is stored or each is told[0]]
+    assert heard == [TurnStored, Notice]
+    assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.COMPLETE

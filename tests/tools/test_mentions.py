@@ -56,6 +56,59 @@ def test_what_is_no_file_of_the_workspace_stays_a_word(mentions: Mentions, outsi
     assert without_files(message) == message
 
 
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("see @nonexistent.py.", "No file went along for @nonexistent.py (not there)."),
+        ("(compare @src/nope and @src/auth.py)", "No file went along for @src/nope (not there)."),
+        ('@"my notes.txt", please', 'No file went along for @"my notes.txt" (not there).'),
+        ("@src and @src/", "No file went along for @src (a folder), @src/ (a folder)."),
+        ("@.env", "No file went along for @.env (not there)."),
+        ("@README.md @README.md", "No file went along for @README.md (not there)."),
+        ("@../outside/secret.txt", "No file went along for @../outside/secret.txt (out of reach)."),
+        ("@/etc", "No file went along for @/etc (out of reach)."),
+        ("@src/auth.py/x", "No file went along for @src/auth.py/x (not to be read)."),
+        ("@a/\x1b[2J\x00.py", "No file went along for @a/␛[2J␀.py (not to be read)."),
+        (
+            "@a.py @b.py @c.py @d.py @e.py",
+            "No file went along for @a.py (not there), @b.py (not there), @c.py (not there) and 2 more.",
+        ),
+    ],
+)
+def test_a_path_that_names_no_file_is_told(mentions: Mentions, outside: Path, message: str, said: str) -> None:
+    assert mentions.without_a_file(message) == said
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "",
+        "@",
+        "a @ b",
+        "@...",
+        "@property",
+        "@nobody there",
+        'the route @app.get("/login")',
+        "@v1.2.3",
+        "mail ada@nowhere.py",
+        "@src/auth.py and @src/auth.py.",
+        'look at @"with space.txt"',
+    ],
+)
+def test_a_word_with_an_at_sign_is_not_taken_for_a_path(mentions: Mentions, message: str) -> None:
+    assert mentions.without_a_file(message) == ""
+
+
+def test_a_path_in_what_goes_along_is_not_the_persons(mentions: Mentions, root: Path) -> None:
+    (root / "list.txt").write_text("see @gone.py\n")
+    assert mentions.without_a_file(mentions.with_files("@list.txt")) == ""
+
+
+def test_a_path_as_long_as_it_likes_is_told_in_a_line(mentions: Mentions) -> None:
+    said = mentions.without_a_file("@" + "x/" * 5_000 + "y.py")
+    assert len(said) < 200 and "…" in said and said.endswith("(not there).")
+
+
 def test_a_link_that_leads_out_and_a_pipe_are_not_read(mentions: Mentions, root: Path, outside: Path) -> None:
     (root / "link").symlink_to(outside / "secret.txt")
     os.mkfifo(root / "pipe")
