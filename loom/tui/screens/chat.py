@@ -92,10 +92,12 @@ class ChatScreen(WritingScreen):
         """
         turns = await service.transcript(None, PAGE)
         self.service, self.failure = service, ""
-        self.query_one(Transcript).show_pins(pin.turn for pin in service.state.pins)
+        transcript = self.query_one(Transcript)
+        transcript.show_pins(pin.turn for pin in service.state.pins)
+        transcript.show_rewound(service.state.rewound)
         await self.show_page(turns)
         if not turns:
-            await self.query_one(Transcript).greet(Welcome(self.welcome_info(service)))
+            await transcript.greet(Welcome(self.welcome_info(service)))
         if turn is not None:
             await self.go_to_turn(turn)
         if note:

@@ -74,7 +74,9 @@ class EventDrawing:
                 screen.query_one(Gauge).show_usage(usage)
             case ev.StateChanged(state):
                 screen.show_state()
-                screen.query_one(Transcript).show_pins(pin.turn for pin in state.pins)
+                transcript = screen.query_one(Transcript)
+                transcript.show_pins(pin.turn for pin in state.pins)
+                transcript.show_rewound(state.rewound)
             case ev.Compacting(words):
                 screen.query_one(StatusLine).show_word(words)
                 screen.refresh_bindings()

@@ -9,11 +9,13 @@ from textual.message import Message
 from textual.widget import Widget
 
 from loom.archive.records import Turn
+from loom.archive.rewound import is_rewound
 from loom.tui.widgets.blocks import block_turn, blocks_for, settle
 from loom.tui.widgets.line import ReceiptLine
 from loom.tui.widgets.pinnable import Pinnable
 from loom.tui.widgets.reading_place import ReadingPlace
 from loom.tui.widgets.tool_card import ToolCard
+from loom.turn_numbers import Ranges
 
 MOST_BLOCKS = 160
 """Every layout visits every widget: with 400 blocks each streamed piece took 0.6 s, with 100 under 0.1. Beyond this
@@ -32,6 +34,12 @@ class TurnPages(VerticalScroll):
         scrollbar-size-vertical: 1;
         scrollbar-gutter: stable;
         & > .-found { background: $accent 15%; }
+        & > .-rewound {
+            /* In the two columns that every block leaves free: no line breaks anew, and nothing moves. */
+            border-left: dashed $foreground !important;
+            padding: 0 0 0 1;
+            opacity: 65%;
+        }
     }
     """
 
@@ -60,6 +68,7 @@ class TurnPages(VerticalScroll):
         self._cards: dict[str, ToolCard] = {}
         self._asked_page = False
         self._pins: frozenset[int] = frozenset()
+        self._rewound: Ranges = ()
         self._place = ReadingPlace(self)
 
     def on_mount(self) -> None:
@@ -205,6 +214,21 @@ class TurnPages(VerticalScroll):
             if isinstance(block, Pinnable) and block.pinned != (block.pin_turn in self._pins):
                 block.show_pinned(not block.pinned)
 
+    # --- what was rewound past -------------------------------------------------------------------------------
+
+    def show_rewound(self, ranges: Ranges) -> None:
+        """Mark the blocks of these turns as rewound past, and no others."""
+        if ranges != self._rewound:
+            self._rewound = ranges
+            with self.app.batch_update():
+                self._mark_rewound(self.children)
+
+    def _mark_rewound(self, blocks: Iterable[Widget]) -> None:
+        # Not loom's own lines: the one that says what was rewound past is the newest of those turns.
+        for block in blocks:
+            if isinstance(block, Pinnable):
+                block.set_class(is_rewound(block_turn(block), self._rewound), "-rewound")
+
     # --- bounds ----------------------------------------------------------------------------------------------
 
     @property
@@ -218,6 +242,7 @@ class TurnPages(VerticalScroll):
         # Above everything else stand older ones: what comes in is about the newest of an id.
         self._cards = self._cards | newest if before is None else newest | self._cards
         self._mark_pins(blocks)
+        self._mark_rewound(blocks)
         if blocks:
             await self.mount_all(blocks, before=before)
 
