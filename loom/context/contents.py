@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    ModelResponsePart,
+    TextPart,
+    ThinkingPart,
+)
 
 from loom.archive.records import Turn
 from loom.archive.rewound import is_rewound
@@ -212,7 +219,19 @@ class Contents:
                 messages[0] = replace(opening, parts=[*front.parts, *opening.parts])
             else:
                 messages.insert(0, front)
-        return messages if clean else repair(messages)
+        return _to_what_is_asked(messages if clean else repair(messages))
+
+
+def _to_what_is_asked(messages: list[ModelMessage]) -> list[ModelMessage]:
+    """The messages without thoughts at their end to which no words came: what is asked once more stands in front of
+    them, and a request ends with that."""
+    while messages and isinstance(messages[-1], ModelResponse) and not any(map(_says_something, messages[-1].parts)):
+        messages = messages[:-1]
+    return messages
+
+
+def _says_something(part: ModelResponsePart) -> bool:
+    return bool(part.content.strip()) if isinstance(part, TextPart) else not isinstance(part, ThinkingPart)
 
 
 def _seams_are_clean(views: Sequence[View]) -> bool:

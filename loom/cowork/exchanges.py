@@ -28,7 +28,7 @@ from loom.cowork.record import SessionRecord
 from loom.cowork.recorder import NotSaved, Recorder
 from loom.cowork.titling import Titling
 from loom.cowork.typed import Typed
-from loom.cowork.unanswered import NEWEST_TURNS, Unanswered, unanswered_in
+from loom.cowork.unanswered import MOST_PAGES, PAGE_TURNS, Unanswered, last_word, unanswered_in
 from loom.errors import LoomError, Stopped
 from loom.text import plural
 from loom.tools.mentions import Mentions
@@ -180,9 +180,18 @@ class Exchanges:
 
     async def find_unanswered(self) -> None:
         """See whether the newest message or tool result of the session still has no answer."""
-        turn = unanswered_in(await self._record.transcript(None, NEWEST_TURNS))
+        turn = unanswered_in(await self._newest_turns())
         prompt = await self._record.prompt_of(turn) if turn is not None else None
         self._unanswered = Unanswered(turn, prompt) if turn is not None and prompt is not None else None
+
+    async def _newest_turns(self) -> list[Turn]:
+        """A page of them, ascending: the newest on which something was said."""
+        page = await self._record.transcript(None, PAGE_TURNS)
+        for _ in range(MOST_PAGES):
+            if not page or last_word(page) is not None:
+                break
+            page = await self._record.transcript(page[0].turn_number, PAGE_TURNS)
+        return page
 
     async def ask_again(self) -> None:
         """Ask for an answer to the newest message or tool result, which is stored and got none; nothing is stored or

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic_ai.messages import ModelRequest, UserPromptPart
+from pydantic_ai.messages import ModelRequest, TextPart, ThinkingPart, UserPromptPart
 
 from loom.config import Settings
 from loom.context.budget import budget_for
@@ -55,6 +55,19 @@ class TestWhatIsSent:
         window.add(rows.ask("hello?"))
         newest = window.request_messages()[-1]
         assert [part.part_kind for part in newest.parts] == ["tool-return", "user-prompt"]
+
+    def test_ends_with_what_is_asked_when_nothing_but_a_thought_came_to_it(self) -> None:
+        rows, window = Rows(), a_window()
+        window.add(rows.ask("go"))
+        for signature in (None, "s"):
+            window.add(rows.say(ThinkingPart("hm", signature=signature, provider_name="p"), TextPart(" ", id="t")))
+        live = ModelRequest(parts=[UserPromptPart("go")], instructions="state: now")
+        [newest] = window.request_messages([live])
+        assert isinstance(newest, ModelRequest) and newest.instructions == "state: now"
+        window.add(rows.say(ThinkingPart("hm"), TextPart("Done.")))
+        window.add(rows.ask("and now?"))
+        kinds = [[part.part_kind for part in message.parts] for message in window.request_messages()]
+        assert kinds[0] == ["user-prompt"] and kinds[-1] == ["user-prompt"] and "thinking" in kinds[1]
 
     def test_of_nothing_is_nothing(self) -> None:
         assert a_window().request_messages() == []

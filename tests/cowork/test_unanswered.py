@@ -8,14 +8,23 @@ from pathlib import Path
 import pytest
 
 from loom.archive.records import TurnKind, TurnStatus
-from loom.cowork.events import ApprovalAsked, Decision, ExchangeEnded, Notice, Outcome, TextDelta, TurnStored
+from loom.cowork.events import (
+    ApprovalAsked,
+    Decision,
+    ExchangeEnded,
+    Notice,
+    Outcome,
+    TextDelta,
+    ThinkingDelta,
+    TurnStored,
+)
 from loom.cowork.session import CoworkSession
 from loom.cowork.workbench import Workbench
 from loom.errors import LoomError
 from tests.cowork.conftest import Start, Talk, chat
 from tests.support.listening import Listening
 from tests.support.provider import ScriptedProvider
-from tests.support.replies import Call, Failure, Gate, Reply, Text
+from tests.support.replies import Call, Failure, Gate, Reasoning, Reply, Text
 
 WORDS = "What is the capital of France?"
 
@@ -76,6 +85,72 @@ async def test_a_provider_that_fails_can_be_asked_again(start: Start, provider: 
     assert (await talk.heard.ended()).outcome is Outcome.COMPLETE
     assert times_sent(provider, WORDS) == 1
     assert [turn.turn.content for turn in talk.heard.of(TurnStored)] == [WORDS, "Paris."]
+
+
+TRIES = 6
+"""So often a model that gives an empty answer is asked before the exchange ends."""
+
+
+@pytest.mark.parametrize("empty", [Reply(Text("")), Reply(Reasoning("hm"))], ids=["nothing", "only a thought"])
+async def test_an_empty_answer_is_none(start: Start, provider: ScriptedProvider, empty: Reply) -> None:
+    provider.add(*[empty] * TRIES * 4, Reply(Text("Paris.")))
+    talk = await start(choice=chat())
+    for times in range(1, 5):
+        if times == 1:
+            await talk.say(WORDS)
+        else:
+            await talk.session.ask_again()
+            await talk.heard.ended()
+        ended = talk.heard.of(ExchangeEnded)[-1]
+        assert (ended.outcome, "gave an empty answer" in ended.error) == (Outcome.FAILED, True)
+        assert len(provider.requests) == times * TRIES
+        assert waits(talk) == 1
+    assert talk.session.session is not None
+    await talk.session.close()
+    # What the empty answers left is more than is looked at first.
+    again = await start(resume=talk.session.session.id, choice=chat())
+    assert waits(again) == 1
+    await again.session.ask_again()
+    assert (await again.heard.ended()).outcome is Outcome.COMPLETE
+    assert provider.requests[-1].messages[-1]["role"] != "assistant"
+    assert times_sent(provider, WORDS) == 1
+    assert waits(again) == 0
+    assert [t.content for t in await again.session.transcript() if t.role == "user"] == [WORDS]
+
+
+async def test_an_answer_of_blanks_is_none(start: Start, provider: ScriptedProvider) -> None:
+    provider.add(Reply(Text(" \n ")), Reply(Text("Paris.")))
+    talk = await start(choice=chat())
+    await talk.say(WORDS)
+    assert waits(talk) == 1
+    await talk.session.ask_again()
+    await talk.heard.ended()
+    assert (waits(talk), times_sent(provider, WORDS)) == (0, 1)
+
+
+async def test_a_model_that_says_nothing_behind_a_result_goes_on_from_there(
+    start: Start, provider: ScriptedProvider
+) -> None:
+    provider.add(Reply(Call("read_file", {"path": "README.md"})), *[Reply(Text(""))] * TRIES, Reply(Text("Done.")))
+    talk = await start(choice=chat())
+    await talk.say("read it")
+    assert waits(talk) == 3
+    await talk.session.ask_again()
+    assert (await talk.heard.ended()).outcome is Outcome.COMPLETE
+    assert [t.tool_name for t in await talk.session.transcript() if t.role == "tool"] == ["read_file"]
+
+
+async def test_a_thought_that_was_cut_off_is_an_answer(start: Start, provider: ScriptedProvider) -> None:
+    gate = Gate()
+    provider.add(Reply(Reasoning("The person wants"), gate, Text("never this")))
+    talk = await start(choice=chat())
+    talk.session.submit(WORDS)
+    await talk.heard.until(ThinkingDelta)
+    talk.session.interrupt()
+    await talk.heard.ended()
+    gate.open()
+    assert [turn.role for turn in await talk.session.transcript()] == ["user", "assistant"]
+    assert waits(talk) == 0
 
 
 async def test_one_that_was_stopped_before_the_first_word_too(start: Start, provider: ScriptedProvider) -> None:
