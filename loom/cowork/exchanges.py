@@ -22,6 +22,7 @@ from loom.cowork.events import (
     SessionOpened,
     StateChanged,
 )
+from loom.cowork.failures import failure_note
 from loom.cowork.outbox import Outbox
 from loom.cowork.person_command import PersonCommand
 from loom.cowork.record import SessionRecord
@@ -304,6 +305,8 @@ class Exchanges:
         except asyncio.CancelledError:
             self._listener(ExchangeEnded(prompt.exchange, Outcome.INTERRUPTED))
             raise
+        if result.outcome is Outcome.FAILED:
+            await self._keep_reason(result.error)
         await self._settle_state()
         self._answering.measure()
         if not self._recorder.unsaved:
@@ -313,6 +316,12 @@ class Exchanges:
             self._listener(ExchangeEnded(prompt.exchange, Outcome.FAILED, str(LeaseLost())))
         else:
             self._listener(ExchangeEnded(prompt.exchange, result.outcome, result.error))
+
+    async def _keep_reason(self, words: str) -> None:
+        """Store why the exchange failed, behind its turns. With something unsaved that is the reason, and is told."""
+        if words and not self._recorder.unsaved and not self._claim.taken:
+            with suppress(NotSaved):  # announced by the recorder, which keeps it
+                await self._recorder.store([failure_note(words)])
 
     async def _is_ready(self, engine: Engine, prompt: Turn) -> bool:
         """Whether the prompt can be answered now; else it waits for a retry."""

@@ -87,8 +87,8 @@ async def test_a_connection_that_drops_keeps_what_had_arrived(start: Start, prov
     ended = await talk.heard.ended()
     assert ended.outcome is Outcome.FAILED
     assert ended.error
-    last = (await talk.session.transcript())[-1]
-    assert last.status is TurnStatus.INTERRUPTED
+    _, last, why = await talk.session.transcript()
+    assert (last.status, why.content) == (TurnStatus.INTERRUPTED, ended.error)
     assert (last.content or "").startswith("Half an answer")
     await talk.say("Go on.")
     assert talk.heard.of(ExchangeEnded)[-1].outcome is Outcome.COMPLETE
@@ -130,7 +130,8 @@ async def test_a_refused_key_is_said_in_words_and_never_shown(
     assert ended.outcome is Outcome.FAILED
     assert "OPENAI_API_KEY" in ended.error
     assert not [event for event in talk.heard.events if key in repr(event)]
-    assert [t.content for t in await talk.session.transcript()] == ["Hello?"], "the question is kept"
+    kept = [t.content for t in await talk.session.transcript()]
+    assert kept == ["Hello?", ended.error], "the question is kept, and why it has no answer"
 
 
 async def test_while_the_provider_lets_wait_it_is_said_for_how_long(start: Start, provider: ScriptedProvider) -> None:

@@ -8,11 +8,12 @@ from textual.widget import Widget
 
 from loom.archive.records import Turn, TurnKind
 from loom.context.edges import left_turns, summed_up
+from loom.cowork.failures import failure_in
 from loom.text import plural, show_line
 from loom.tui.widgets.card_title import CardState
 from loom.tui.widgets.command_card import CommandCard
 from loom.tui.widgets.fold import Fold, Thinking
-from loom.tui.widgets.line import ReceiptLine
+from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.message import AssistantMessage, TurnBlock, UserMessage
 from loom.tui.widgets.receipt import Receipt
 from loom.tui.widgets.tool_card import ToolCard
@@ -35,7 +36,9 @@ def blocks_for(turns: Sequence[Turn]) -> list[Block]:
             block = block_of(turn)
             if isinstance(block, ToolCard):
                 cards[block.call_id] = block
-            if block is not None:
+            last = blocks[-1] if blocks else None
+            joined = isinstance(block, ErrorBlock) and isinstance(last, ErrorBlock) and last.joins(block)
+            if block is not None and not joined:
                 blocks.append(block)
     return blocks
 
@@ -67,12 +70,19 @@ def block_of(turn: Turn) -> Block | None:
         case TurnKind.SUMMARY:
             return Fold(_summary_title(turn), text, number)
         case TurnKind.RECEIPT | TurnKind.NOTE:
-            ranges = left_turns(turn)
-            return Receipt(text, ranges) if ranges else ReceiptLine(text, number)
+            return _own_word(turn, text)
         case TurnKind.FILE:
             return ReceiptLine(f"T{number}: a file, {plural(len(turn.part_json or ''), 'character')} stored", number)
         case _:
             return _words(turn, text)
+
+
+def _own_word(turn: Turn, text: str) -> Block:
+    """What loom itself says there."""
+    if failure := failure_in(turn):
+        return ErrorBlock(failure, turn.turn_number)
+    ranges = left_turns(turn)
+    return Receipt(text, ranges) if ranges else ReceiptLine(text, turn.turn_number)
 
 
 def _summary_title(turn: Turn) -> str:
@@ -103,4 +113,4 @@ def settle(blocks: Sequence[Block]) -> None:
 
 def block_turn(block: Widget) -> int:
     """The turn that a block draws; 0 when it draws none."""
-    return (block.turn_number or 0) if isinstance(block, TurnBlock | ToolCard | Fold | ReceiptLine) else 0
+    return (block.turn_number or 0) if isinstance(block, TurnBlock | ToolCard | Fold | ReceiptLine | ErrorBlock) else 0

@@ -67,17 +67,25 @@ class ErrorBlock(Static):
     }
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, turn_number: int | None = None) -> None:
+        """`turn_number` is None for what is stored nowhere."""
         super().__init__(markup=False)
         self.source = text
+        self.turn_number = turn_number
         self.count = 1
         """How often it was said."""
         self._draw()
 
-    def again(self) -> None:
-        """The same was said once more: it is counted, not drawn twice."""
-        self.count += 1
-        self._draw()
+    def joins(self, other: ErrorBlock) -> bool:
+        """Whether the other, which comes right behind it, says the same: then it is counted here, and not drawn twice.
+        What is stored is told again when its exchange ends, and counts once."""
+        if other.source != self.source:
+            return False
+        if other.turn_number is not None or self.turn_number is None:
+            self.turn_number = other.turn_number
+            self.count += 1
+            self._draw()
+        return True
 
     def _draw(self) -> None:
         often = f" (×{self.count})" if self.count > 1 else ""

@@ -105,7 +105,10 @@ class Transcript(TurnPages):
                 # A page that was loaded meanwhile shows it already.
                 pass
             case _:
-                if (block := block_of(turn)) is not None:
+                block = block_of(turn)
+                if isinstance(block, ErrorBlock):
+                    await self.add_line(block)
+                elif block is not None:
                     await self._mount([block])
         await self._trim_top()
 
@@ -175,9 +178,7 @@ class Transcript(TurnPages):
     async def add_line(self, line: ReceiptLine | ErrorBlock) -> None:
         """Put it behind everything else; an error that stands there already is counted instead."""
         last = self.children[-1] if self.children else None
-        if isinstance(line, ErrorBlock) and isinstance(last, ErrorBlock) and last.source == line.source:
-            last.again()
-        else:
+        if not (isinstance(line, ErrorBlock) and isinstance(last, ErrorBlock) and last.joins(line)):
             await self._mount([line])
 
     async def show_unanswered(self, turn: Turn | None) -> None:

@@ -11,7 +11,7 @@ from textual.widget import Widget
 from loom.archive.records import Turn
 from loom.archive.rewound import is_rewound
 from loom.tui.widgets.blocks import block_turn, blocks_for, settle
-from loom.tui.widgets.line import ReceiptLine
+from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.pinnable import Pinnable
 from loom.tui.widgets.reading_place import ReadingPlace
 from loom.tui.widgets.tool_card import ToolCard
@@ -37,7 +37,7 @@ class TurnPages(VerticalScroll):
         & > .-rewound {
             /* In the two columns that every block leaves free: no line breaks anew, and nothing moves. */
             border-left: dashed $foreground !important;
-            padding: 0 0 0 1;
+            padding-left: 1;
             opacity: 65%;
         }
     }
@@ -224,9 +224,9 @@ class TurnPages(VerticalScroll):
                 self._mark_rewound(self.children)
 
     def _mark_rewound(self, blocks: Iterable[Widget]) -> None:
-        # Not loom's own lines: the one that says what was rewound past is the newest of those turns.
+        # Not what loom says of the window: the line that says what was rewound past is the newest of those turns.
         for block in blocks:
-            if isinstance(block, Pinnable):
+            if isinstance(block, Pinnable | ErrorBlock):
                 block.set_class(is_rewound(block_turn(block), self._rewound), "-rewound")
 
     # --- bounds ----------------------------------------------------------------------------------------------
