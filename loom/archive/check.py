@@ -216,7 +216,12 @@ class _Check:
     def _compare_index(self, connection: sqlite3.Connection, mark: int) -> None:
         from loom.archive.search.index import is_sound
 
-        sound = is_sound(connection)
+        try:
+            sound = is_sound(connection)
+        except ArchiveUnavailable as error:
+            sound = True
+            self._standing["index"] = "not seen"
+            self._unseen.append(str(error))
         missing = connection.execute(
             "SELECT count(*) FROM conversation_turns AS t WHERE t.id <= ? AND t.kind = 'text' AND t.content <> ''"
             " AND t.role IN ('user', 'assistant') AND NOT EXISTS (SELECT 1 FROM search_sessions AS s"

@@ -12,6 +12,7 @@ from heapq import merge
 from importlib.resources import files
 from itertools import groupby, islice, zip_longest
 
+from loom.archive.errors import ArchiveUnavailable
 from loom.archive.faults import is_damage
 from loom.archive.forgiving import forgiving
 from loom.archive.migrations import statements
@@ -39,6 +40,8 @@ BATCH_TURNS = 32
 BATCH_CHARACTERS = 50_000
 """A batch ends at either limit, so that appends wait some 2 ms for it (with 128 turns it was 10). Larger
 ones make the index no sooner."""
+COPY_KIB = 16_384
+"""So much of the copy in which an index is looked over is in memory at most."""
 SORTED_AT_ONCE = 8_192
 """Terms. One call that sorts 290,000 of them, the numbers in an output of 2 MB, keeps all other threads waiting, the
 screen's too, for 0.3 s; this many take 9 ms."""
@@ -169,7 +172,8 @@ def newest_turn(connection: sqlite3.Connection) -> int:
 
 def is_sound(connection: sqlite3.Connection) -> bool:
     """Whether the index holds together; SQLite reads a damaged one as an empty one, without an error. Only reads, all
-    of it at one moment. Takes long for a large index. One that is missing is sound: it will be made."""
+    of it at one moment. Takes long for a large index, and as much room as it has in the folder for temporary files. One
+    that is missing is sound: it will be made. Raises ArchiveUnavailable without that room: then nobody knows."""
     own = not connection.in_transaction
     if own:
         connection.execute("BEGIN")
@@ -179,17 +183,32 @@ def is_sound(connection: sqlite3.Connection) -> bool:
         for table in ("search_terms", "search_name_pieces"):
             _look_over(connection, table)
         return _agrees(connection)
-    except sqlite3.DatabaseError:
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", 0)
+        if code in _NO_ROOM or code & 0xFF in _NO_ROOM:
+            raise ArchiveUnavailable(
+                f"The full-text index was not looked over: there is no room for a copy of it ({error}).",
+                "Make room in the folder for temporary files, or name another in SQLITE_TMPDIR.",
+            ) from error
         return False
     finally:
         if own:
             connection.execute("ROLLBACK")
 
 
+_NO_ROOM = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR_WRITE})
+"""What only the copy can meet: the archive itself is read, and open already."""
+
+
 def _look_over(connection: sqlite3.Connection, table: str) -> None:
     """Let SQLite check a full-text table. That is a statement that writes, though it changes nothing, and appends would
-    wait for it: it is done in a copy of the table's pages in memory. Raises sqlite3.DatabaseError."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+    wait for it: it is done in a copy of the table's rows, in a file of SQLite's own that has no name from its beginning
+    on (https://www.sqlite.org/inmemorydb.html). Raises sqlite3.DatabaseError."""
+    with closing(sqlite3.connect("", isolation_level=None)) as copy:
+        copy.execute(f"PRAGMA cache_size = -{COPY_KIB}")
+        # Nobody goes back in it, and it ends with this.
+        copy.execute("PRAGMA journal_mode = OFF")
+        copy.execute("BEGIN")
         for statement in statements(index_schema()):
             if f"VIRTUAL TABLE IF NOT EXISTS {table} " in statement:
                 copy.execute(statement)
