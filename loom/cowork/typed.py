@@ -12,6 +12,8 @@ from loom.tools.mentions import without_files
 MARK = "!"
 _BETWEEN = "\x1e"
 """Stands in no text that was typed: a paste shows what it has of these."""
+_HERE = "\x11"
+"""Neither does this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,20 @@ def packed(*spelled: str) -> str:
 def unpacked(text: str) -> list[str]:
     """The pieces of a text that was kept, in their order."""
     return [piece for piece in text.split(_BETWEEN) if piece.strip()]
+
+
+def placed(spelled: str, place: int) -> str:
+    """The text as one to keep, with the cursor behind `place` of its characters, for `read_placed`."""
+    # The first one is the place: a text that came with its own keeps them all.
+    place = 0 if _HERE in spelled else place
+    return f"{spelled[:place]}{_HERE}{spelled[place:]}"
+
+
+def read_placed(kept: str) -> tuple[str, int | None]:
+    """A text that was kept, and how many of its characters were in front of the cursor; None where that was not
+    kept, since it stood at the end."""
+    place = kept.find(_HERE)
+    return (kept, None) if place < 0 else (f"{kept[:place]}{kept[place + 1 :]}", place)
 
 
 def joined(*spelled: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from loom.archive.records import Turn
 from loom.archive.rewound import is_rewound, rewound_after
 from loom.archive.unsent import Unsent, place_of
-from loom.cowork.typed import packed, typed_in, unpacked
+from loom.cowork.typed import packed, read_placed, typed_in, unpacked
 
 KEEP_SECONDS = 0.7
 """After a change, so long until it goes to the disk."""
@@ -79,7 +79,7 @@ class Drafts:
         self._keeper = keeper
         # loom was killed between storing the message and forgetting that it was being written.
         said = [typed.spelled for typed in map(typed_in, _not_rewound(turns)) if typed is not None]
-        return [piece for text in texts if said[-1:] != [text.rstrip()] for piece in unpacked(text)]
+        return [piece for text in texts if said[-1:] != [read_placed(text)[0].rstrip()] for piece in unpacked(text)]
 
     async def keep(self, session_id: str | None, *texts: str) -> None:
         """Keep these texts as what is being written in the open conversation."""

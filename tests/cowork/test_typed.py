@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loom.cowork.typed import Typed, joined, packed, read_typed, unpacked
+from loom.cowork.typed import Typed, joined, packed, placed, read_placed, read_typed, unpacked
 
 texts = st.text("! a\n/", max_size=8)
+strange = st.text("! a\n\x11", max_size=8)
 
 
 @given(texts, st.booleans())
@@ -32,3 +33,15 @@ def test_one_piece_stays_what_it_is_and_several_are_a_message() -> None:
     assert not read_typed(joined("!ls", "and then?")).is_command
     assert joined("see", "!ls") == "see\n\n!ls"
     assert joined() == ""
+
+
+@given(strange, st.integers(0, 8))
+def test_the_place_of_the_cursor_costs_no_character(text: str, place: int) -> None:
+    found, where = read_placed(placed(text, place))
+    assert found == text
+    assert where == (0 if "\x11" in text else min(place, len(text)))
+
+
+@given(texts)
+def test_what_was_kept_without_a_place_has_none(text: str) -> None:
+    assert read_placed(text) == (text, None)

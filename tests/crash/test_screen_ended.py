@@ -17,6 +17,7 @@ from loom.archive import ConversationStore
 from loom.archive.database import connect
 from loom.archive.records import Session, Turn, TurnStatus
 from loom.archive.unsent import Unsent
+from loom.cowork.typed import placed
 from tests.support.checkout import make_checkout
 from tests.support.pty_program import PATIENCE, PtyProgram, environment_for
 from tests.support.unsent import left_unsent
@@ -101,6 +102,21 @@ async def test_a_closed_terminal_keeps_everything(place: Place, before: list[str
     assert free
     assert turns[-1].status is TurnStatus.INTERRUPTED
     assert place.unsent(session.id) == ["half a thought"]
+
+
+def test_after_a_kill_the_cursor_stands_where_it_stood(place: Place) -> None:
+    with place.loom() as loom:
+        loom.ready()
+        loom.press("one two" + "\x1b[D" * 3)
+        loom.until_so(lambda: place.keeps(placed("one two", 4)), "the unsent words, and the cursor's place, in a file")
+        loom.send(signal.SIGKILL)
+        loom.wait()
+    with place.loom() as again:
+        again.until("one two")
+        again.press("and ")
+        again.until_so(lambda: place.keeps(placed("one and two", 8)), "the words written where the cursor had stood")
+        again.press("\x11")
+        assert again.wait() == 0
 
 
 async def test_a_message_whose_write_had_to_wait_is_there_after_a_kill(place: Place) -> None:

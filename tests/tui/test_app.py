@@ -234,11 +234,11 @@ async def test_a_named_file_goes_along_and_its_text_stays_out_of_sight(locations
         assert "Never touch" not in drawn
         assert "Never touch" not in service.state_yaml()
         await seat.pilot.press("up")
-        assert seat.chat.draft == "list . as in @rules.md"
+        assert seat.chat.query_one(Composer).text == "list . as in @rules.md"
     async with seated(locations, workspace, resume="0") as seat:
         await seat.ready()
         await seat.pilot.press("up")
-        assert seat.chat.draft == "list . as in @rules.md"
+        assert seat.chat.query_one(Composer).text == "list . as in @rules.md"
 
 
 async def test_leaving_asks_where_it_would_cost_what_no_disk_took(locations: Locations, workspace: Path) -> None:

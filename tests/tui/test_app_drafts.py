@@ -5,9 +5,13 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+import pytest
+from textual.events import Paste
+
 from loom.archive.unsent import Unsent
-from loom.cowork.typed import packed, unpacked
+from loom.cowork.typed import packed, placed, unpacked
 from loom.locations import Locations
+from loom.tools.mentions import attached_turn
 from loom.tui.choices import OpenSession
 from loom.tui.screens.chat import ChatScreen
 from loom.tui.screens.help import HelpScreen
@@ -179,3 +183,100 @@ async def test_each_session_keeps_its_draft(locations: Locations, workspace: Pat
         await seat.until(lambda: isinstance(seat.app.screen, ChatScreen) and seat.chat.query(UserMessage))
         await seat.ready()
         assert seat.chat.draft == "one"
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("first line\nsecond line\n\nlast", (1, 3)),
+        ("日本語 and é", (0, 2)),
+        ("!make test", (0, 4)),
+        (" !is no command", (0, 0)),
+        ("at the end", (0, 10)),
+    ],
+)
+async def test_the_cursor_stands_where_it_stood(
+    locations: Locations, workspace: Path, text: str, at: tuple[int, int]
+) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        composer = seat.chat.query_one(Composer)
+        composer.put(text)
+        composer.move_cursor(at)
+        written, is_shell = composer.text, composer.is_shell
+        await seat.pilot.press("ctrl+q")
+    async with seated(locations, workspace, fresh=True) as seat:
+        await seat.ready()
+        composer = seat.chat.query_one(Composer)
+        assert (composer.text, composer.is_shell, composer.cursor_location) == (written, is_shell, at)
+        await seat.pilot.press("x")
+        lines = written.split("\n")
+        lines[at[0]] = f"{lines[at[0]][: at[1]]}x{lines[at[0]][at[1] :]}"
+        assert composer.text == "\n".join(lines)
+
+
+async def test_moving_the_cursor_alone_is_kept(locations: Locations, workspace: Path) -> None:
+    def kept() -> list[str]:
+        return [file.read_text(encoding="utf-8") for file in locations.unsent.glob("*.txt")]
+
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.pilot.press("o", "w", "l")
+        await seat.until(lambda: kept() == ["owl"])
+        await seat.pilot.press("left")
+        await seat.until(lambda: kept() == [placed("owl", 2)])
+        await seat.pilot.press("end")
+        await seat.until(lambda: kept() == ["owl"])
+        await seat.pilot.press("ctrl+c")
+        await seat.until(lambda: kept() == [])
+
+
+async def test_a_message_that_was_stored_is_no_draft_wherever_the_cursor_stood(
+    locations: Locations, workspace: Path
+) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        session_id = seat.session_id
+    put_unsent(Unsent(locations.unsent), session_id, placed("read README.md", 4))
+    async with seated(locations, workspace, resume="0") as seat:
+        await seat.ready()
+        assert seat.chat.draft == ""
+
+
+async def test_what_waited_has_no_place_and_the_words_of_two_looms_none_to_lose(
+    locations: Locations, workspace: Path
+) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.talk("read README.md")
+        session_id = seat.session_id
+    for words in ("one two", "three four"):
+        put_unsent(Unsent(locations.unsent), session_id, placed(words, 3))
+    async with seated(locations, workspace, resume="0") as seat:
+        await seat.ready()
+        composer = seat.chat.query_one(Composer)
+        assert {*seat.chat.waiting, composer.text} == {"one two", "three four"}
+        assert composer.cursor_location == (0, 3)
+
+
+async def test_a_long_paste_and_a_turn_cost_the_place_and_nothing_else(locations: Locations, workspace: Path) -> None:
+    paste = "a line\n" * 300
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        composer = seat.chat.query_one(Composer)
+        composer.post_message(Paste(paste))
+        await seat.until(lambda: composer.text)
+        name = composer.text
+        # In the middle of its name: no place in the text.
+        composer.move_cursor((0, 4))
+        assert seat.chat.draft == paste
+        composer.move_cursor((0, len(name)))
+        composer.insert(" behind it")
+        composer.move_cursor((0, len(name) + 3))
+        assert seat.chat.draft == placed(f"{paste} behind it", len(paste) + 3)
+        composer.put("")
+        composer.attach(attached_turn("k3f9 T57", "user", "Use PostgreSQL."))
+        composer.insert("is this so?")
+        composer.move_cursor((0, 14))
+        assert seat.chat.draft == composer.whole_text()

@@ -289,7 +289,7 @@ async def test_letters_typed_on_a_card_reach_the_composer(app: ChatApp) -> None:
 async def test_history_holds_what_was_said_in_the_session(app: ChatApp) -> None:
     async with app.run_test() as pilot:
         await pilot.press("up")
-        assert app.chat.draft == "Hello"
+        assert app.chat.query_one(Composer).text == "Hello"
 
 
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (100, 30), (200, 60)])

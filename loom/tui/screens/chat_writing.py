@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import Input, TextArea
 
 from loom.archive.records import Turn
-from loom.cowork.typed import Typed, joined, packed, read_typed
+from loom.cowork.typed import Typed, joined, packed, read_placed, read_typed
 from loom.tools.mentions import attached_turn, best_paths
 from loom.tui.commands import parse
 from loom.tui.screens.chat_rewinding import RewindingScreen
@@ -49,7 +49,8 @@ class WritingScreen(RewindingScreen):
 
     @property
     def draft(self) -> str:
-        """What has not been sent, packed: what waits, then what is being written, long pastes in full."""
+        """What has not been sent, packed: what waits, then what is being written, long pastes in full, and where the
+        cursor stands in it."""
         return packed(*self.waiting, self.query_one(Composer).unsent)
 
     def take_draft(self) -> str:
@@ -62,13 +63,22 @@ class WritingScreen(RewindingScreen):
     def restore_draft(self, pieces: Sequence[str], service: ChatService, *, all_waited: bool = False) -> None:
         """Put back what was not sent when this conversation was left: the newest, unless `all_waited`, in front of what
         is written already, what waited before it into the queue of `service`, held."""
-        *waited, newest = [*pieces, ""] if all_waited else pieces or [""]
-        if service.read_only:
-            newest = joined(*waited, newest)
-        else:
-            service.hold(waited)
-        if newest:
-            self.query_one(Composer).give_back(newest)
+        texts = [read_placed(piece) for piece in pieces]
+        *waited, (newest, place) = [*texts, ("", None)] if all_waited or not texts else texts
+        before = [text for text, _ in waited]
+        composer = self.query_one(Composer)
+        if not service.read_only:
+            service.hold(before)
+        elif before:
+            newest, place = joined(*before, newest), None
+        if newest and composer.is_idle:
+            composer.put(newest, place)
+        elif newest:
+            composer.give_back(newest)
+
+    @on(TextArea.SelectionChanged, "#composer")
+    def _cursor_moved(self) -> None:
+        self.post_message(self.DraftChanged())
 
     @on(TextArea.Changed, "#composer")
     @on(Composer.ShellChanged)

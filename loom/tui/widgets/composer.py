@@ -10,7 +10,7 @@ from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import TextArea
 
-from loom.cowork.typed import MARK, Typed, joined, read_typed
+from loom.cowork.typed import MARK, Typed, joined, placed, read_typed
 from loom.text import UNSAFE, show, show_line
 from loom.tools.mentions import spelled
 from loom.tui.commands import Command, complete
@@ -181,13 +181,17 @@ class Composer(TextArea):
                 self._history.append(text)
         del self._history[:-MAX_HISTORY]
 
-    def put(self, text: str) -> None:
-        """Replace the content (undo brings the old one back), cursor at the end."""
+    def put(self, text: str, place: int | None = None) -> None:
+        """Replace the content (undo brings the old one back), cursor behind `place` characters of the text, or at the
+        end: also where something of it stands there by name."""
         typed = read_typed(text)
         self._be_shell(typed.is_command)
-        text = self._behind.taken(typed.text)
-        self.replace(text, self.document.start, self.document.end)
+        shown = self._behind.taken(typed.text)
+        self.replace(shown, self.document.start, self.document.end)
         self.move_cursor(self.document.end)
+        if place is not None and shown == typed.text:
+            lines = f"{shown[: max(0, place - (len(text) - len(shown)))]}|".splitlines()
+            self.move_cursor((len(lines) - 1, len(lines[-1]) - 1))
 
     def attach(self, block: str) -> None:
         """Write the name of a turn; what is `attached_turn` of it goes along with the message."""
@@ -207,8 +211,15 @@ class Composer(TextArea):
 
     @property
     def unsent(self) -> str:
-        """What is being written, spelled, as it would be sent."""
-        return Typed(self.whole_text(), self.is_shell).spelled if self.text else ""
+        """What is being written, spelled, as it would be sent, and where the cursor stands in it, unless that is at its
+        end, in the middle of a name, or beside a turn that goes along: see `loom.cowork.typed.placed`."""
+        if not self.text:
+            return ""
+        whole = self.whole_text()
+        spelled = Typed(whole, self.is_shell).spelled
+        before = self._behind.whole(self.get_text_range(self.document.start, self.cursor_location), alone=True)
+        behind = self._behind.whole(self.get_text_range(self.cursor_location, self.document.end), alone=True)
+        return placed(spelled, len(spelled) - len(behind)) if behind and before + behind == whole else spelled
 
     def whole_text(self) -> str:
         """What was written, with long pastes in full and the turns that go along behind it."""
