@@ -68,6 +68,70 @@ async def test_a_negative_number_that_was_said_is_looked_for(store: Conversation
     assert 10 not in await found(store, session, "auth -11", limit=20)
 
 
+FILES = (
+    "auth: look at src/auth.py",  # 1
+    "auth: look at lib/src/auth.py:42, please",
+    "auth: look at src\\auth.py.",  # 3
+    "auth: `auth.py` is short",
+    "auth: oauth.py, auth.pyc, my-auth.py, test_auth.py, auth.py.bak and src/auth.python",  # 5
+    "auth: look at src/oauth.py",
+    "auth: look at /etc/hosts and .github/workflows/ci.yml",  # 7
+    "auth: look at .env",
+    "auth: look at prod.env",  # 9
+    "auth: version 1.5 and minus -1.5",
+    "auth: gcc -I/usr/include -Isrc/include main.c",  # 11
+    "auth: git log --all -- src/main.py",
+    "auth: nothing of all that",  # 13
+)
+EVERY = set(range(1, len(FILES) + 1))
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
+@pytest.mark.parametrize(
+    ("query", "turns"),
+    [
+        ("auth -src/auth.py", EVERY - {1, 2, 3}),
+        ("auth -src\\auth.py", EVERY - {1, 2, 3}),
+        ("auth -./src/auth.py", EVERY - {1, 2, 3}),
+        ("auth -auth.py", EVERY - {1, 2, 3, 4}),
+        ("auth -Auth.PY", EVERY - {1, 2, 3, 4}),
+        ("auth -src/", EVERY - {1, 2, 3, 5, 6, 12}),
+        ("auth -/etc/hosts -.env", EVERY - {7, 8}),
+        ("auth -.github/workflows/ci.yml", EVERY - {7}),
+        ("role:user -src/auth.py", EVERY - {1, 2, 3}),
+        ("auth -auth.py -src/oauth.py", EVERY - {1, 2, 3, 4, 6}),
+        # A flag with its path, a flag of two signs, and a number are looked for.
+        ("auth -I/usr/include", EVERY),
+        ("auth --all", EVERY),
+        ("auth --src/auth.py", EVERY),
+        ("auth -1.5", EVERY),
+        ("auth -Isrc/include", EVERY),
+        ("auth `-src/auth.py`", EVERY),
+        ("auth x-src/auth.py", EVERY),
+    ],
+)
+async def test_a_path_with_a_minus_leaves_out_the_turns_that_name_it(
+    store: ConversationStore, session: str, query: str, turns: set[int], indexed: bool
+) -> None:
+    await tell(store, session, *FILES)
+    if indexed:
+        await index_all(store)
+    assert set(await found(store, session, query, limit=30)) == turns
+
+
+async def test_a_path_alone_with_a_minus_is_looked_for(store: ConversationStore, session: str) -> None:
+    await tell(store, session, *FILES)
+    await index_all(store)
+    assert (await found(store, session, "-src/oauth.py"))[0] == 6
+    assert set(await found(store, session, '"-Isrc/include"')) == {11}
+
+
+@pytest.mark.parametrize("query", ["auth -e.g.", "auth -...", "auth -/", "auth -a/b", "auth -3.5x", "auth -2026/11/23"])
+def test_other_signs_behind_a_minus_leave_nothing_out(query: str) -> None:
+    parsed = parse(query)
+    assert not (parsed.excluded_words or parsed.excluded_texts or parsed.excluded_paths)
+
+
 def test_nothing_within_quotation_marks_or_back_ticks_is_taken_out() -> None:
     for query in ('auth "rm -rf /tmp"', "auth `rm -rf /tmp`", "auth “rm -rf /tmp”"):
         assert not parse(query).excluded
@@ -78,12 +142,16 @@ def test_nothing_within_quotation_marks_or_back_ticks_is_taken_out() -> None:
 
 
 @pytest.mark.parametrize("indexed", [False, True], ids=["behind the watermark", "indexed"])
-@pytest.mark.parametrize("excluded", ["-max_retries", '-"was reached"', "-認証", '-"🎉"'])
+@pytest.mark.parametrize("excluded", ["-max_retries", '-"was reached"', "-認証", '-"🎉"', "-src/x.py", "-x.py"])
 async def test_what_stands_behind_many_turns_that_are_left_out_is_found(
     store: ConversationStore, session: str, excluded: str, indexed: bool
 ) -> None:
     wanted = await tell(store, session, "The retries are fine.")
-    await tell(store, session, *(f"max_retries was reached in round {number} 認証 🎉" for number in range(700)))
+    await tell(
+        store,
+        session,
+        *(f"max_retries was reached in round {number} 認証 🎉 lib/src/x.py:{number}" for number in range(700)),
+    )
     if indexed:
         await index_all(store)
     assert await found(store, session, f"retries {excluded}") == wanted

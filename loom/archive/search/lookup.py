@@ -31,7 +31,15 @@ from loom.archive.search.neighbours import REACH, Neighbours, beside, interrupte
 from loom.archive.search.obstacles import obstacles
 from loom.archive.search.pool import pool_of
 from loom.archive.search.postings import Postings
-from loom.archive.search.query import Query, asks_the_same, has_as_flag, is_short_question, parse, without_excluded
+from loom.archive.search.query import (
+    Query,
+    asks_the_same,
+    has_as_flag,
+    is_short_question,
+    names_path,
+    parse,
+    without_excluded,
+)
 from loom.archive.search.ranking import FIRST_BY_WORDS, SPREADING, Reading, is_allowed, meant, rank, reread
 from loom.archive.search.request import Request
 from loom.archive.search.scope import Scope
@@ -306,12 +314,14 @@ def _hits(ranked: _Ranked, query: Query, limit: int, reader: _Reader, filtered: 
 
 
 def _is_excluded(text: str, query: Query) -> bool:
-    if not (query.excluded_words or query.excluded_texts):
+    if not (query.excluded_words or query.excluded_texts or query.excluded_paths):
         return False
     folded = " ".join(fold(text).split())
     if any(passage in folded for passage in query.excusing):
         return False
     if any(excluded in folded for excluded in query.excluded_texts):
+        return True
+    if any(names_path(folded, path) for path in query.excluded_paths):
         return True
     words = frozenset(words_of(text)) if query.excluded_words else frozenset()
     return any(stem(word) in words and not has_as_flag(folded, word) for word in query.excluded_words)

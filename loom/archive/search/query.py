@@ -47,7 +47,10 @@ _TICKED = re.compile(r"`([^`\n]{1,400})`")
 _EXCLUDED = re.compile(
     r'"[^"\n]{1,400}"|“[^”\n]{1,400}”|`[^`\n]{1,400}`'
     r"|(?:(?<=\s)|^)-(?:\"(?P<straight>[^\"\n]{1,400})\"|“(?P<curved>[^”\n]{1,400})”|(?P<word>[^\W_]"
-    rf"[\w{IN_WORDS}'’-]{{1,63}}|[{CJK}]))(?=\s|$)"
+    rf"[\w{IN_WORDS}'’-]{{1,63}}|[{CJK}])"
+    # A path or a file's name has a letter, and a slash or a dot; but `-I/usr/include` and `-3.5x` are none.
+    r"|(?P<path>(?=\S*[^\W\d_])(?!\w[/\\])(?=\S*[/\\]|[^\W\d]\S*?\.\w|\.\w)"
+    r"[\w./\\~@][\w./\\~@+-]{0,200}(?<=[\w/\\])))(?=\s|$)"
 )
 """What is quoted, or what has a minus: in what is quoted no minus means anything. A letter alone with one is a flag, a
 character of Chinese is a word."""
@@ -120,6 +123,8 @@ class Query:
     """Words, folded, that a hit must not have, unless it has them with their minus (see `has_as_flag`)."""
     excluded_texts: tuple[str, ...] = ()
     """Folded text that a hit must not contain: phrases, and words that are more than one in the index."""
+    excluded_paths: tuple[str, ...] = ()
+    """Paths and files' names, folded, that a hit must not name (see `names_path`)."""
     filters: Filters = field(default_factory=Filters)
     is_question: bool = False
     """It asks for what was said, rather than being words put into a search field."""
@@ -136,7 +141,7 @@ class Query:
     @property
     def excusing(self) -> tuple[str, ...]:
         """The passages with an excluded word in them: whoever pastes `rm -rf` means a turn that has it."""
-        return tuple(passage for passage in self.passages if _excluded_in(passage))
+        return tuple(passage for passage in self.passages if _taken_out_in(passage))
 
 
 def parse(raw: str, *, asked: bool = False) -> Query:
@@ -146,7 +151,8 @@ def parse(raw: str, *, asked: bool = False) -> Query:
     whole = " ".join(text.split())
     # Filters ask for something, too: their turns without the words that have a minus.
     spoken = without_excluded(text) if filters == Filters() else _bare(text)
-    left_out = _excluded_in(text) if spoken != text else []
+    taken_out = _taken_out_in(text) if spoken != text else []
+    left_out = [words for kind, words in taken_out if kind != "path"]
     phrases = tuple(dict.fromkeys(_clean(a or b) for a, b in _QUOTED.findall(spoken)))
     passages = [_clean(part) for part in _TICKED.findall(text)]
     # A number with a minus may be a negative one: then it is what is asked for.
@@ -166,6 +172,7 @@ def parse(raw: str, *, asked: bool = False) -> Query:
         passages=tuple(dict.fromkeys(passage for passage in passages if passage)),
         excluded_words=tuple(dict.fromkeys(fold(word) for word in left_out if _is_one_word(word))),
         excluded_texts=tuple(dict.fromkeys(_clean(word) for word in left_out if not _is_one_word(word))),
+        excluded_paths=tuple(dict.fromkeys(_as_path(words) for kind, words in taken_out if kind == "path")),
         filters=filters,
         is_question=asks,
     )
@@ -225,13 +232,25 @@ def has_as_flag(folded: str, word: str) -> bool:
     return f"-{word}" in folded and bool(re.search(rf"(?<![^\s\"'`(=])-{re.escape(word)}(?!\w)", folded))
 
 
+def names_path(folded: str, path: str) -> bool:
+    """Whether a folded text names a path of `Query.excluded_paths`, by itself or within a longer one, with either
+    slash: `lib/src/auth.py:42` names `src/auth.py` and `auth.py`; `oauth.py`, `auth.pyc` and `-auth.py` do not."""
+    end = "" if path.endswith("/") else r"(?!\w|[.-]\w)"
+    text = folded.replace("\\", "/")
+    return path in text and bool(re.search(rf"(?<![\w.-]){re.escape(path)}{end}", text))
+
+
+def _as_path(text: str) -> str:
+    return _clean(text).replace("\\", "/").removeprefix("./")
+
+
 def _bare(text: str) -> str:
     return _EXCLUDED.sub(lambda match: " " if match.lastgroup else match[0], text)
 
 
-def _excluded_in(text: str) -> list[str]:
-    """The words and phrases with a minus, without it."""
-    return [match[match.lastgroup] for match in _EXCLUDED.finditer(text) if match.lastgroup]
+def _taken_out_in(text: str) -> list[tuple[str, str]]:
+    """The words, phrases and paths with a minus, without it; each behind its group of `_EXCLUDED`."""
+    return [(match.lastgroup, match[match.lastgroup]) for match in _EXCLUDED.finditer(text) if match.lastgroup]
 
 
 def _is_one_word(text: str) -> bool:

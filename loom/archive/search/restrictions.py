@@ -8,7 +8,7 @@ from contextlib import closing
 from itertools import islice
 
 from loom.archive.search.postings import Postings
-from loom.archive.search.query import Query, has_as_flag
+from loom.archive.search.query import Query, has_as_flag, names_path
 from loom.archive.search.stems import stem
 from loom.archive.search.words import cjk_pieces, cjk_runs, core_of, fold, is_code_like, is_name, words_of
 
@@ -51,6 +51,8 @@ def taken_out(query: Query, postings: Postings, texts: Texts) -> set[int]:
     for text in query.excluded_texts:
         has_words = bool(words_of(text) or cjk_runs(text))
         places |= _with_text(text, postings, texts, MAX_TAKEN_OUT) if has_words else _with_signs(text, postings)
+    for path in query.excluded_paths:
+        places |= _with_text(path, postings, texts, MAX_TAKEN_OUT, _names)
     return places
 
 
@@ -67,12 +69,24 @@ def _with_word(word: str, postings: Postings, texts: Texts) -> set[int]:
     return places - {place for place, text in texts(newest).items() if has_as_flag(fold(text), word)}
 
 
-def _with_text(text: str, postings: Postings, texts: Texts, most: int) -> set[int]:
-    """The turns in which a folded text stands as it is, of the newest `most` that have its words."""
+def _has(text: str, folded: str) -> bool:
+    """Whether a folded text stands in another, white space and case aside."""
+    return folded in " ".join(fold(text).split())
+
+
+def _names(text: str, path: str) -> bool:
+    return names_path(fold(text), path)
+
+
+def _with_text(
+    text: str, postings: Postings, texts: Texts, most: int, has: Callable[[str, str], bool] = _has
+) -> set[int]:
+    """The turns that have a folded text, as it stands if nothing else is said, of the newest `most` that have its
+    words."""
     words = list(dict.fromkeys(words_of(text)))
     pieces = [piece for run in cjk_runs(text) for piece in cjk_pieces(run)]
     newest = sorted(postings.with_all(words, pieces, most), reverse=True)[:most]
-    return {place for place, found in texts(newest).items() if _has(found, text)}
+    return {place for place, found in texts(newest).items() if has(found, text)}
 
 
 def _with_signs(text: str, postings: Postings) -> set[int]:
@@ -80,8 +94,3 @@ def _with_signs(text: str, postings: Postings) -> set[int]:
     # Closed where not all is read: a search that is cut off with a cursor open cannot end its transaction.
     with closing(postings.likely_texts(text)) as likely_texts:
         return set(islice((place for place, found in likely_texts if _has(found, text)), MAX_TAKEN_OUT))
-
-
-def _has(text: str, folded: str) -> bool:
-    """Whether a folded text stands in another, white space and case aside."""
-    return folded in " ".join(fold(text).split())
