@@ -136,6 +136,8 @@ class LoomLook(App[None]):
 
     def _show_said(self) -> None:
         """Draw what is said on the screen that is open, as long as there is something."""
+        if not self.screen_stack:
+            return  # loom is being left
         if self._look_on is None:
             # A screen that was covered meanwhile may still show what was said before.
             self.screen_change_signal.subscribe(self, lambda _: self.call_after_refresh(self._show_said))

@@ -116,3 +116,12 @@ async def test_what_is_said_over_a_dialog_does_not_move_it_aside(app: ChatApp) -
         line = app.screen.query_one(SaidLine)
         assert dialog.region.x == before
         assert line.region.bottom == app.size.height and line.region.y >= dialog.region.bottom
+
+
+async def test_what_is_said_while_loom_is_left_ends_nothing(app: ChatApp) -> None:
+    async with app.run_test() as pilot:
+        app.chat.say("By the way.")
+        await shown_on(pilot, app, "By the way.")
+    # Textual takes the screens away before the timers.
+    assert not app.screen_stack
+    app._pass_on()
