@@ -13,8 +13,9 @@ from loom.state import SessionState, read_state
 from loom.turn_numbers import Ranges
 
 Scope = Literal["session", "workspace", "all"]
-ASKING = 8
-"""Hits that are looked for beyond those wanted: so many may be the words that ask."""
+ASKING = (8, 64, 512)
+"""Hits that are looked for beyond those wanted, more of them where fewer leave too little: so many may be the words
+that ask. A model says and thinks a lot on its way through one long exchange."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +42,24 @@ class ArchiveRecall:
         session_id = self.session_id() or None
         if session_id is None and scope == "session":
             return SearchPage(hits=(), searched_turns=0, elapsed_ms=0)
-        page = await self.store.search(
-            query, limit=limit + ASKING, at_hand=session_id, asked=True, **self._within(scope)
-        )
-        return replace(page, hits=tuple(hit for hit in page.hits if not self._is_asking(hit))[:limit])
+        for more in ASKING:
+            page = await self.store.search(
+                query, limit=limit + more, at_hand=session_id, asked=True, **self._within(scope)
+            )
+            hits = tuple(hit for hit in page.hits if not self._is_asking(hit))[:limit]
+            if len(hits) == limit or len(page.hits) < limit + more:
+                break
+        return replace(page, hits=hits)
 
     def _is_asking(self, hit: SearchHit | Turn) -> bool:
-        """Whether these are the words that ask, which the model has before it: they have every word of the query."""
+        """Whether these are the words that ask, or the model's own on its way to ask, which it has before it: they have
+        every word of the query."""
         session = self.session()
         return (
             session is not None
             and (hit.session_id, hit.exchange) == (session.id, session.exchange_count)
             and hit.role in ("user", "assistant")
-            and hit.kind is TurnKind.TEXT
+            and hit.kind in (TurnKind.TEXT, TurnKind.THINKING)
         )
 
     async def session_meant(self, reference: str, scope: Scope) -> tuple[str, str] | None:

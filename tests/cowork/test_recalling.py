@@ -16,7 +16,7 @@ from loom.locations import Locations
 from tests.cowork.conftest import Start, chat
 from tests.support.long_talk import PLANTED, tell
 from tests.support.provider import Request, ScriptedProvider
-from tests.support.replies import Call, Reply, Text
+from tests.support.replies import Call, Reasoning, Reply, Text
 
 SMALL = Settings(context_window=24_000, output_reserve=2_000)
 """A window that a session of a thousand turns leaves far behind."""
@@ -68,6 +68,40 @@ async def test_the_words_that_ask_do_not_stand_beside_what_they_find(start: Star
     await talk.say("What was its name?")
     answer = next(m["content"] for m in reversed(provider.requests[-1].messages) if m["role"] == "tool")
     assert re.findall(r"^\[Turn \d+\] (\w+):", answer, re.MULTILINE) == ["user", "assistant"], answer
+
+
+async def test_what_the_model_thinks_before_it_asks_is_no_match(start: Start, provider: ScriptedProvider) -> None:
+    provider.add(
+        Reply(Text("Red it is.")),
+        Reply(
+            Reasoning("They ask for the colour of the zeppelin. I search for zeppelin and colour."),
+            Call("conversation_recall", {"action": "search", "query": "zeppelin colour"}),
+        ),
+        Reply(Text("I see.")),
+    )
+    talk = await start(choice=chat(SMALL))
+    await talk.say("The zeppelin is painted red.")
+    await talk.say("Which was it?")
+    answer = next(m["content"] for m in reversed(provider.requests[-1].messages) if m["role"] == "tool")
+    matches = re.findall(r"^\[Turn (\d+)\] .* match \d+\n  (.*)", answer, re.MULTILINE)
+    assert matches == [("1", "The zeppelin is painted red.")], answer
+
+
+async def test_an_exchange_full_of_the_words_does_not_hide_what_was_said_before(
+    start: Start, bench: Workbench, workspace: Path, provider: ScriptedProvider
+) -> None:
+    session = await bench.store.create_session(workspace, "openai-chat:test", "")
+    words = "a zeppelin is seen in the hangar of Oberursel"
+    log = await bench.store.append_turn(session, "tool", f"{'nothing at all ' * 200}{words}", tool_name="shell_execute")
+    talk = await start(resume=session, choice=chat(SMALL))
+    for n in range(60):
+        provider.add(Reply(Text(f"Look {n}: {words}."), Call("read_file", {"path": f"{n}.md"})))
+    provider.add(
+        Reply(Call("conversation_recall", {"action": "search", "query": words, "limit": 3})), Reply(Text("I see."))
+    )
+    await talk.say("Go on.")
+    answer = next(m["content"] for m in reversed(provider.requests[-1].messages) if m["role"] == "tool")
+    assert f"[Turn {log}] tool:" in answer and words in answer, answer
 
 
 async def test_a_large_turn_is_read_on_where_it_was_cut(
