@@ -222,16 +222,18 @@ class Recall:
         for rank, (hit, name) in enumerate(zip(hits, called(hits), strict=True), 1):
             key = (hit.session_id, hit.turn_number)
             where = elsewhere(hit, self._source.session_id())
-            own = alone(hit, rank, name, where)
             is_whole = rank <= whole or key in found
-            near = await self._near(hit) if is_whole else []
+            near = await self._near(hit, is_alone=not is_whole)
+            mine = next((turn for turn in near if turn.turn_number == hit.turn_number), None)
+            if mine is None or not is_whole:
+                own = alone(hit, mine, rank, name, where)
+            else:
+                own = matching(mine, hit, rank, name, await self._arguments(mine), where)
             for turn in near:
                 same[turn.session_id, turn.turn_number] = (turn.turn_number, turn.created_at, turn.content)
-                arguments = await self._arguments(turn)
-                if turn.turn_number == hit.turn_number:
-                    own = matching(turn, hit, rank, name, arguments, where)
-                elif worth_showing(turn):
-                    found.setdefault((turn.session_id, turn.turn_number), recalled(turn, arguments, where))
+                if turn is not mine and worth_showing(turn):
+                    beside = recalled(turn, await self._arguments(turn), where)
+                    found.setdefault((turn.session_id, turn.turn_number), beside)
             found[key] = revised(own if is_whole else brief(own), hit, revisions.get(key))
             numbers = [hit.turn_number, *(turn.turn_number for turn in near)]
             spans.append((hit.session_id, min(numbers), max(numbers)))
@@ -246,9 +248,12 @@ class Recall:
             for (session, number), turn in found.items()
         }
 
-    async def _near(self, hit: SearchHit) -> list[Turn]:
-        """The turn of a hit with its neighbours; none where one of them is damaged: the hit itself has the words."""
+    async def _near(self, hit: SearchHit, *, is_alone: bool) -> list[Turn]:
+        """The turn of a hit, with its neighbours unless it stands alone; none where one of them is damaged: the hit
+        itself has the words."""
         try:
+            if is_alone:
+                return await self._source.turns(hit.session_id, hit.turn_number, hit.turn_number)
             return await self._source.turns_around(hit.session_id, hit.turn_number)
         except ArchiveDamaged:
             return []

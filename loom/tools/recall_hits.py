@@ -1,5 +1,6 @@
 """What a search found, ready to be shown: where the match is, what stands beside it, which turns belong together."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from loom.archive.references import named_references
 from loom.text import storable
 from loom.times import local_time
 from loom.tools.recall_budget import SHORT
-from loom.tools.recall_text import Elsewhere, Recalled, calls_of, made_head, recalled
+from loom.tools.recall_text import Elsewhere, Recalled, calls_of, made_head, recalled, text_of
 
 NAME = "conversation_recall"
 """The tool whose own answers are never worth recalling."""
@@ -47,13 +48,10 @@ def matching(
 ) -> Recalled:
     """The turn of a hit; `name` as it is `called`."""
     whole = recalled(turn, arguments, where)
-    # The archive's text of a call and ours may differ in their spaces: the match is in the archive's.
-    text = whole.text if hit.content in ("", whole.text) else storable(hit.content)
     return replace(
         whole,
         head=f"{whole.head} {name}{_also(hit)}",
-        text=text,
-        match=_where(text, hit),
+        match=_where(whole.text, hit),
         rank=rank,
         related=name == RELATED,
     )
@@ -65,11 +63,12 @@ def wanted(turn: Recalled, query: str, rank: int) -> Recalled:
     return replace(turn, match=found.span(), rank=rank) if found else turn
 
 
-def alone(hit: SearchHit, rank: int, name: str, where: Elsewhere | None) -> Recalled:
-    """A hit as far as the search itself knows it; `name` as it is `called`."""
+def alone(hit: SearchHit, turn: Turn | None, rank: int, name: str, where: Elsewhere | None) -> Recalled:
+    """A hit as far as the search itself knows it, with the text of its turn where that could be read: a range gives
+    calls as we write them, and a cut text is read on in it. `name` as it is `called`."""
     who = f"tool:{hit.tool_name or '?'}" if hit.role == "tool" else "pin:" if hit.is_pin else f"{hit.role}:"
     head = made_head(hit.turn_number, who, hit.created_at, str(where or ""))
-    text = storable(hit.content)
+    text = storable(hit.content) if turn is None else text_of(turn)
     return Recalled(
         hit.turn_number,
         f"{head} {name}{_also(hit)}",
@@ -120,13 +119,19 @@ def _where(text: str, hit: SearchHit) -> tuple[int, int]:
         # The snippet may begin and end with marks that are not in the text: compare from the highlight on.
         for length in (len(snippet), last + 40, last):
             wanted = snippet[first : min(length, len(snippet))].rstrip("…. \n")
-            at = text.find(wanted) if wanted else -1
-            if at >= 0:
-                return at, at + len(found)
+            # The archive has the strings of a call's arguments as they are, we as JSON.
+            for written in (str, _as_json):
+                at = text.find(written(wanted)) if wanted else -1
+                if at >= 0:
+                    return at, at + len(written(found))
         at = text.casefold().find(found.casefold())
         if at >= 0:
             return at, at + len(found)
     return 0, 0
+
+
+def _as_json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def worth_showing(turn: Turn) -> bool:
