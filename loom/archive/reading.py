@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from typing import Any
 
 from loom.archive.records import ExchangeSize, Turn
 from loom.archive.rewound import rewound_after
@@ -148,9 +149,18 @@ def asking_turn(connection: sqlite3.Connection, session_id: str, tool_call_id: s
         (session_id, _BEYOND if answer[0] is None else answer[0]),
     )
     for number, calls in asking:
-        if any(isinstance(call, dict) and call.get("id") == tool_call_id for call in json.loads(calls)):
+        if any(isinstance(call, dict) and call.get("id") == tool_call_id for call in _calls(calls)):
             return turn_range(connection, session_id, number, number)[0]
     return None
+
+
+def _calls(text: str) -> list[Any]:
+    """The calls of a turn; none where they are damaged, which says nothing about the turns before it."""
+    try:
+        calls: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return calls if isinstance(calls, list) else []
 
 
 def _turns(connection: sqlite3.Connection, query: str, *parameters: str | int) -> list[Turn]:

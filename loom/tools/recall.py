@@ -322,10 +322,13 @@ class Recall:
         return await self._answer(turns, ["Newest first."], len(turns))
 
     async def _arguments(self, turn: Turn) -> Mapping[str, Any] | str | None:
-        """What the call was given that a tool turn answers."""
+        """What the call was given that a tool turn answers; None where the turn that has it is damaged."""
         if turn.role != "tool" or turn.tool_call_id is None:
             return None
-        asked = await self._source.call(turn.session_id, turn.tool_call_id)
+        try:
+            asked = await self._source.call(turn.session_id, turn.tool_call_id)
+        except ArchiveDamaged:
+            return None
         calls = calls_of(asked) if asked else []
         return next((call.get("arguments") for call in calls if call.get("id") == turn.tool_call_id), None)
 

@@ -192,14 +192,41 @@ async def test_recall_answers_are_no_neighbours(talk: Talk) -> None:
 async def test_a_damaged_neighbour_does_not_hide_the_match(talk: Talk) -> None:
     await talk.user("read it")
     await talk.tool("read_file", "the needle", path="a")
+    _damage(talk, "tool_calls = '{broken' WHERE turn_number = 2")
+    content = await talk.recall("search", query="needle")
+    assert "[Turn 3] tool:read_file" in content and "  the needle" in content
+
+
+@pytest.mark.parametrize("damage", ["tool_calls = '{broken'", "tool_calls = '7'", "kind = 'nothing'"])
+async def test_a_damaged_call_does_not_hide_what_came_back(talk: Talk, damage: str) -> None:
+    await talk.user("Read both.")
+    calls = [{"id": name, "name": "read_file", "arguments": {"path": name}} for name in "ab"]
+    asked = await talk.store.append_turn(
+        talk.session, "assistant", None, kind=TurnKind.TOOL_CALL, tool_calls=calls
+    )  # fmt: skip
+    for name in "ab":
+        await talk.store.append_turn(
+            talk.session, "tool", f"needle {name}", kind=TurnKind.TOOL_RESULT, tool_call_id=name, tool_name="read_file"
+        )
+    await talk.assistant("Well.")
+    _damage(talk, f"{damage} WHERE turn_number = {asked}")
+    for arguments in (
+        {"action": "search", "query": '"needle b"'},
+        {"action": "range", "start_turn": asked + 1, "end_turn": asked + 3},
+        {"action": "tool_calls", "tool_name": "read_file"},
+    ):
+        content = await talk.recall(**arguments)
+        assert f"[Turn {asked + 2}] tool:read_file" in content and "  needle b" in content
+
+
+def _damage(talk: Talk, change: str) -> None:
     with closing(sqlite3.connect(talk.store.path)) as intruder:
         triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'conversation_turns'"
         for (name,) in intruder.execute(triggers).fetchall():
             intruder.execute(f"DROP TRIGGER {name}")
-        intruder.execute("UPDATE conversation_turns SET tool_calls = '{broken' WHERE turn_number = 2")
+        intruder.execute("PRAGMA ignore_check_constraints = ON")
+        intruder.execute(f"UPDATE conversation_turns SET {change}")
         intruder.commit()
-    content = await talk.recall("search", query="needle")
-    assert "[Turn 3] tool:read_file" in content and "  the needle" in content
 
 
 def test_turns_that_adjoin_are_one_block_and_the_best_block_comes_first() -> None:
