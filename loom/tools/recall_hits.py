@@ -11,7 +11,7 @@ from loom.archive.references import named_references
 from loom.text import storable
 from loom.times import local_time
 from loom.tools.recall_budget import SHORT
-from loom.tools.recall_text import Elsewhere, Recalled, calls_of, made_head, recalled, text_of
+from loom.tools.recall_text import MAX_NAME, Elsewhere, Recalled, calls_of, made_head, recalled, status_of, text_of
 
 NAME = "conversation_recall"
 """The tool whose own answers are never worth recalling."""
@@ -66,8 +66,9 @@ def wanted(turn: Recalled, query: str, rank: int) -> Recalled:
 def alone(hit: SearchHit, turn: Turn | None, rank: int, name: str, where: Elsewhere | None) -> Recalled:
     """A hit as far as the search itself knows it, with the text of its turn where that could be read: a range gives
     calls as we write them, and a cut text is read on in it. `name` as it is `called`."""
-    who = f"tool:{hit.tool_name or '?'}" if hit.role == "tool" else "pin:" if hit.is_pin else f"{hit.role}:"
-    head = made_head(hit.turn_number, who, hit.created_at, str(where or ""))
+    tool = (hit.tool_name or "?")[:MAX_NAME]
+    who = f"tool:{tool}" if hit.role == "tool" else "pin:" if hit.is_pin else f"{hit.role}:"
+    head = made_head(hit.turn_number, who, hit.created_at, status_of(hit), str(where or ""))
     text = storable(hit.content) if turn is None else text_of(turn)
     return Recalled(
         hit.turn_number,

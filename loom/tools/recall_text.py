@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from loom.archive.records import Turn, TurnStatus
+from loom.archive.records import SearchHit, Turn, TurnStatus
 from loom.text import storable
 from loom.times import local_time
 
@@ -175,8 +175,12 @@ def head_of(turn: Turn, arguments: Mapping[str, Any] | str | None = None, elsewh
         who = "tool:" + call_text({"name": turn.tool_name or "?", "arguments": arguments or {}}, MAX_ARGUMENTS)
     else:
         who = "pin:" if turn.is_pin else f"{turn.role}:"
-    status = "" if turn.status == TurnStatus.COMPLETE else turn.status.value
-    return made_head(turn.turn_number, who, turn.created_at, status, str(elsewhere or ""))
+    return made_head(turn.turn_number, who, turn.created_at, status_of(turn), str(elsewhere or ""))
+
+
+def status_of(turn: Turn | SearchHit) -> str:
+    """How a turn ended, where it is not just over: a head says it."""
+    return "" if turn.status == TurnStatus.COMPLETE else turn.status.value
 
 
 def made_head(number: int, who: str, created_at: str, *notes: str) -> str:

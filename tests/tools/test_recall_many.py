@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from loom.archive.records import TurnKind, TurnStatus
 from loom.config import Settings
 from tests.tools.talk import Talk, tokens
 
@@ -66,3 +67,16 @@ async def test_a_late_match_that_stands_beside_one_of_the_first_ten_is_shown_who
     for turn, role, _, text in found:
         if role == "assistant":
             assert (text == late) is bool({turn - 1, turn + 1} & first)
+
+
+async def test_a_match_in_a_few_lines_says_how_its_turn_ended(talk: Talk) -> None:
+    name = "shell_" + "x" * 4_000
+    for n in range(12):
+        await talk.store.append_turn(
+            talk.session, "tool", f"The zeppelin lands at gate {n:02}.", kind=TurnKind.TOOL_RESULT, tool_name=name,
+            status=TurnStatus.DENIED,
+        )  # fmt: skip
+        await talk.user("Well.")
+        await talk.user("Go on.")
+    heads = re.findall(r"^\[Turn \d+\] tool:.* match .*$", await talk.recall("search", query="zeppelin"), re.MULTILINE)
+    assert len(heads) == 12 and all(len(head) < 200 and ", denied) match" in head for head in heads), heads
