@@ -21,6 +21,7 @@ from loom.tools.recall_hits import (
     blocks,
     brief,
     called,
+    copied,
     elsewhere,
     matching,
     past,
@@ -215,7 +216,7 @@ class Recall:
         self, hits: Sequence[SearchHit], revisions: Mapping[tuple[str, int], Revision], whole: int
     ) -> list[Recalled]:
         """Each hit with what stands beside it, those that touch each other together, with the best match first. Behind
-        the first `whole` a hit is brief and stands alone, unless it stands beside one of those."""
+        the first `whole` a hit is brief and stands alone, unless it (or a fork's copy of it) stands beside one of those."""
         found: dict[Key, Recalled] = {}
         same: dict[Key, object] = {}
         spans: list[Span] = []
@@ -229,8 +230,9 @@ class Recall:
                 own = alone(hit, mine, rank, name, where)
             else:
                 own = matching(mine, hit, rank, name, await self._arguments(mine), where)
+            is_whole = is_whole or (mine is not None and copied(mine) in same.values())
             for turn in near:
-                same[turn.session_id, turn.turn_number] = (turn.turn_number, turn.created_at, turn.content)
+                same[turn.session_id, turn.turn_number] = copied(turn)
                 if turn is not mine and worth_showing(turn):
                     beside = recalled(turn, await self._arguments(turn), where)
                     found.setdefault((turn.session_id, turn.turn_number), beside)

@@ -147,9 +147,14 @@ Span = tuple[str, int, int]
 """A session's id, and the first and last of some of its turns."""
 
 
+def copied(turn: Turn) -> object:
+    """What a turn has in common with its copies in forks, and with no other."""
+    return turn.turn_number, turn.created_at, turn.content
+
+
 def without_copies(found: Mapping[Key, Recalled], same: Mapping[Key, object]) -> dict[Key, Recalled]:
     """The turns found, of those that forks have in common each once: a match before what only stands beside one.
-    `same` says which are."""
+    `same` has what each is `copied` by."""
     first: dict[object, Key] = {}
     for key in sorted(found, key=lambda key: found[key].match is None):
         first.setdefault(same.get(key, key), key)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from loom.config import Settings
+from loom.tools import recall
 from loom.tools.outcome import ToolFailure
 from loom.tools.recall_frame import READ_ON
 from tests.support.checkout import git
@@ -192,3 +193,21 @@ async def test_a_session_is_for_range_alone_and_cited_in_full(talk: Talk) -> Non
     content = await talk.recall("range", session=first.reference.upper(), start_turn=1, settings=wide)
     assert f"session {first.reference})" in content
     assert "Hello." in await talk.recall("range", session=own.reference.upper(), start_turn=1)
+
+
+async def test_a_late_match_whose_copy_stands_beside_one_of_the_first_is_shown_once_and_whole(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recall, "USUAL", 1)
+    copied = f"There is one zebra in the yard. {'Nobody has seen any other. ' * 20}So much for that."
+    await talk.user(copied)
+    first = talk.session
+    await talk.begin()
+    asking = talk.session
+    talk.session = await talk.store.fork_session(first)
+    await talk.user("Close the zebra crossing, the zebra crossing.")
+    talk.session = asking
+    wide = Settings(recall_scope="all")
+    content = await talk.recall("search", query="zebra crossing", scope="all", settings=wide)
+    assert content.count("\n  There is one zebra in the yard.") == 1
+    assert re.search(r"^\[Turn 1\] user: .* match 2", content, re.MULTILINE) and copied in content
