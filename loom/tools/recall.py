@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal, Protocol
 
 from loom.archive.errors import ArchiveDamaged
@@ -216,7 +217,8 @@ class Recall:
         self, hits: Sequence[SearchHit], revisions: Mapping[tuple[str, int], Revision], whole: int
     ) -> list[Recalled]:
         """Each hit with what stands beside it, those that touch each other together, with the best match first. Behind
-        the first `whole` a hit is brief and stands alone, unless it (or a fork's copy of it) stands beside one of those."""
+        the first `whole` a hit is brief and stands alone, unless it, or its copy in a fork, stands beside one of those.
+        """
         found: dict[Key, Recalled] = {}
         same: dict[Key, object] = {}
         spans: list[Span] = []
@@ -251,14 +253,14 @@ class Recall:
         }
 
     async def _near(self, hit: SearchHit, *, is_alone: bool) -> list[Turn]:
-        """The turn of a hit, with its neighbours unless it stands alone; none where one of them is damaged: the hit
-        itself has the words."""
-        try:
-            if is_alone:
-                return await self._source.turns(hit.session_id, hit.turn_number, hit.turn_number)
-            return await self._source.turns_around(hit.session_id, hit.turn_number)
-        except ArchiveDamaged:
-            return []
+        """The turn of a hit, with its neighbours unless it stands alone or one of them is damaged; none where it is
+        damaged itself: the hit has the words."""
+        if not is_alone:
+            with suppress(ArchiveDamaged):
+                return await self._source.turns_around(hit.session_id, hit.turn_number)
+        with suppress(ArchiveDamaged):
+            return await self._source.turns(hit.session_id, hit.turn_number, hit.turn_number)
+        return []
 
     async def _range(self, first: int, last: int, offset: int, limit: int, reference: str) -> ToolOutcome:
         session_id, reference = await self._meant(reference)
@@ -268,11 +270,12 @@ class Recall:
         if first < 1:
             raise ToolFailure("range needs start_turn.", f"{its} has turns 1 to {count}.")
         last = last or first
+        is_one = last == first
         first, last = min(first, last), max(first, last)
         if first > count:
             raise ToolFailure(f"There is no turn {first}.", f"{its} has turns 1 to {count}.")
         notes = [] if last <= count else [f"The session ends with turn {count}."]
-        last = min(last, count, first + limit - 1 if limit and last > first else last)
+        last = min(last, count, first + limit - 1 if limit and not is_one else last)
         if last - first >= MOST_TURNS:
             notes.append(f"Of turns {first}–{last} the last {MOST_TURNS} were looked at.")
             first = last - MOST_TURNS + 1
@@ -281,7 +284,7 @@ class Recall:
             for turn in await self._source.turns(session_id, first, last)
         }
         turns = list((await self._marked(found)).values())
-        if first == last and turns:
+        if is_one and turns:
             frame = self._frame()
             return await in_thread(lambda: frame.of_piece(turns[0], offset, limit, notes))
         if offset:

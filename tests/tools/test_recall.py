@@ -192,9 +192,13 @@ async def test_recall_answers_are_no_neighbours(talk: Talk) -> None:
 async def test_a_damaged_neighbour_does_not_hide_the_match(talk: Talk) -> None:
     await talk.user("read it")
     await talk.tool("read_file", "the needle", path="a")
+    other = await talk.tool("read_file", "the pin", path="b")
+    await talk.assistant("Well.")
     _damage(talk, "tool_calls = '{broken' WHERE turn_number = 2")
     content = await talk.recall("search", query="needle")
     assert "[Turn 3] tool:read_file" in content and "  the needle" in content
+    _damage(talk, f"kind = 'nothing' WHERE turn_number = {other + 1}")
+    assert f'[Turn {other}] tool:read_file(path="b") (' in await talk.recall("search", query="pin")
 
 
 @pytest.mark.parametrize("damage", ["tool_calls = '{broken'", "tool_calls = '7'", "kind = 'nothing'"])

@@ -88,6 +88,11 @@ async def test_a_limit_of_several_turns_is_how_many_there_are(talk: Talk) -> Non
         await talk.user(f"message number {n}")
     content = await talk.recall("range", start_turn=2, end_turn=8, limit=3)
     assert [f"message number {n}" in content for n in range(1, 10)] == [1 < n < 5 for n in range(1, 10)]
+    for end in (8, 80):
+        content = await talk.recall("range", start_turn=8, end_turn=end + 1, limit=1)
+        assert "\n  message number 8\n" in content and "message number 9" not in content
+    content = await talk.recall("range", start_turn=9, end_turn=20, limit=5)
+    assert "\n  message number 9\n" in content
 
 
 async def test_of_very_many_turns_the_last_ones_are_looked_at(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
