@@ -52,12 +52,14 @@ class Frame:
         before them."""
         if offset >= len(turn.text) > 0:
             raise ToolFailure(f"Turn {turn.turn_number} has {len(turn.text):,} characters.", "Give a smaller offset.")
+        offset = min(offset, len(turn.text))
         head = self._opening([turn], notes)
         room = self.most * 8
         size = min(len(turn.text) - offset, limit or room, room)
         while True:
             piece = replace(turn, start=offset, stop=offset + size)
-            more = f"\n\n[More: {piece.rest()}]" if piece.is_cut else ""
+            # Whoever reads on piece by piece must not be sent back to the beginning from the end.
+            more = f"\n\n[More: {piece.rest()}]" if offset + size < len(turn.text) else ""
             content = f"{head}\n\n{piece.written()}{more}\n\n{END}"
             tokens = self.count(content)
             if tokens <= self.most:

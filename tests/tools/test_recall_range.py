@@ -31,9 +31,9 @@ async def test_one_large_turn_is_read_piece_by_piece_without_a_gap(talk: Talk) -
         shown = content.split("\n  ", 1)[1].split("\n  [")[0]
         read += shown.strip("…")
         following = re.search(r"offset=(\d+)\]", content)
-        assert following is not None
-        if int(following[1]) == 0:
+        if following is None:
             break
+        assert int(following[1]) > offset
         offset = int(following[1])
     assert read == text
 
@@ -42,6 +42,11 @@ async def test_a_limit_in_one_turn_is_characters(talk: Talk) -> None:
     await talk.user("abcdefghij" * 10)
     content = await talk.recall("range", start_turn=1, offset=5, limit=10)
     assert "\n  …fghijabcde…\n  [characters 5–15 of 100]\n\n[More: action=range start_turn=1 offset=15]" in content
+
+
+async def test_what_says_nothing_has_no_more_to_read(talk: Talk) -> None:
+    await talk.user("")
+    assert "\n  (nothing)\n\n[End" in await talk.recall("range", start_turn=1, offset=5)
 
 
 async def test_a_range_shows_its_newest_turns_when_not_all_fit(talk: Talk) -> None:
