@@ -75,6 +75,8 @@ MAX_UNKNOWN = 3
 
 _TURN = re.compile(r"^\[Turn (\d+)\]\s*([^\n]*)$", re.MULTILINE)
 _BEST = re.compile(r"\bmatch 1\b")
+_SHOWN = re.compile(r"  .*\S|\[T\d")
+"""What a turn says, and where it was taken back later."""
 _LEFT_OUT = re.compile(r"^\[left out for length: (.+)\]$", re.MULTILINE)
 _SPEAKER = re.compile(r"^(\w+): \(")
 _PERSON = "The person said no"
@@ -277,7 +279,7 @@ def recalled(heading: str, text: str, *, most: int | None = None) -> str:
     most = len(marks) if most is None else max(most, best + 2)
     for mark, following in zip(marks, [*marks[1:], None], strict=True):
         below = text[mark.end() : following.start() if following else len(text)].split("\n")
-        lines = [line.strip() for line in below if line.startswith("  ") and line.strip()]
+        lines = [line.strip() for line in below if _SHOWN.match(line)]
         more = ["…"] if len(lines) > RECALLED_LINES else []
         cut = cut or bool(more)
         # A backslash keeps the line: Markdown would join them.

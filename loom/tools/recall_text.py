@@ -69,7 +69,8 @@ class Recalled:
         return self if len(self.head) <= SHORT_HEAD else replace(self, head=self.head[:SHORT_HEAD] + "…")
 
     def written(self) -> str:
-        """The head, and the shown part indented below it: no line of it can be taken for another turn's head."""
+        """The head, and the shown part indented below it: no line of it can be taken for another turn's head, nor for
+        what we say of it, which is not indented."""
         stop = len(self.text) if self.stop is None else min(self.stop, len(self.text))
         shown = self.text[self.start : stop]
         lines = [f"  {line}" for line in shown.splitlines()]
@@ -79,9 +80,9 @@ class Recalled:
             lines[0] = f"  {'…' if self.start else ''}{lines[0][2:]}"
             lines[-1] += "…" if stop < len(self.text) else ""
         if self.is_cut:
-            lines.append(f"  {self._how_cut(stop)}")
+            lines.append(self._how_cut(stop))
         if self.note:
-            lines.append(f"  {self.note}")
+            lines.append(self.note)
         return "\n".join([self.head, *lines])
 
     def _how_cut(self, stop: int) -> str:

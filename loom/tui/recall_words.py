@@ -43,7 +43,7 @@ def _calls(lines: list[str]) -> list[str]:
     """The lines below a head; in words if all that its turn says are calls."""
     said: list[str] = []
     for line in lines:
-        if not line.startswith("  ") or line.startswith("  ["):
+        if not line.startswith("  "):
             # Not the turn's words: between turns, or how it was cut.
             said.append(line)
             continue

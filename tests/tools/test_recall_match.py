@@ -42,7 +42,7 @@ async def test_a_call_that_is_cut_is_read_on_where_the_shown_part_ends(talk: Tal
         await talk.user("Well.")
         await talk.user("Go on.")
     content = await talk.recall("search", query="the Hindenburg")
-    head = rf"^\[Turn {call}\] assistant: .* match \d+\n  (.*)\n  \[characters ([\d,]+)–([\d,]+) of ([\d,]+)\]$"
+    head = rf"^\[Turn {call}\] assistant: .* match \d+\n  (.*)\n\[characters ([\d,]+)–([\d,]+) of ([\d,]+)\]$"
     found = re.search(head, content, re.MULTILINE)
     assert found is not None, content
     start, stop, size = (int(number.replace(",", "")) for number in found.groups()[1:])

@@ -28,7 +28,7 @@ async def test_one_large_turn_is_read_piece_by_piece_without_a_gap(talk: Talk) -
     offset, read = 0, ""
     while True:
         content = await talk.recall("range", start_turn=1, offset=offset)
-        shown = content.split("\n  ", 1)[1].split("\n  [")[0]
+        shown = content.split("\n  ", 1)[1].split("\n[")[0]
         read += shown.strip("…")
         following = re.search(r"offset=(\d+)\]", content)
         if following is None:
@@ -41,7 +41,7 @@ async def test_one_large_turn_is_read_piece_by_piece_without_a_gap(talk: Talk) -
 async def test_a_limit_in_one_turn_is_characters(talk: Talk) -> None:
     await talk.user("abcdefghij" * 10)
     content = await talk.recall("range", start_turn=1, offset=5, limit=10)
-    assert "\n  …fghijabcde…\n  [characters 5–15 of 100]\n\n[More: action=range start_turn=1 offset=15]" in content
+    assert "\n  …fghijabcde…\n[characters 5–15 of 100]\n\n[More: action=range start_turn=1 offset=15]" in content
 
 
 async def test_what_says_nothing_has_no_more_to_read(talk: Talk) -> None:
