@@ -172,7 +172,8 @@ class Recall:
             raise ToolFailure(f"There is no scope {scope!r}.", "Use session, workspace or all.")
         asked, scope = scope, scope if _WIDTH[scope] <= _WIDTH[self._widest] else self._widest
         notes = [] if asked == scope else [f"scope={asked} is not allowed here; searched {_PLACES[scope]}."]
-        page = await self._source.search(query, scope, min(limit or USUAL_BRIEF, MOST))
+        most = min(limit or USUAL_BRIEF, MOST)
+        page = await self._source.search(query, scope, most)
         hits = page.hits
         if page.fault:
             notes.append(storable(page.fault))
@@ -190,7 +191,10 @@ class Recall:
         found = plural(len(hits) - related, "match", "matches") + (
             f" and {plural(related, 'related turn')}" if related else ""
         )
-        notes.insert(0, f"{found} in {_PLACES[scope]}, best first.")
+        # So many were asked for: a model must not take them for all that there are.
+        wider = f"; limit gives up to {MOST}" if most < MOST else ""
+        more = f" There may be more{wider}." if len(hits) == most else ""
+        notes.insert(0, f"{found} in {_PLACES[scope]}, best first.{more}")
         room = self._budget if limit else min(self._budget, max(self._budget // 2, SMALL_ROOM))
         return await self._answer(turns, notes, len(hits) - related, room)
 
