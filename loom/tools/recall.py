@@ -53,6 +53,8 @@ _MOST_TOOLS = 20
 _WIDTH: dict[str, int] = {"session": 0, "workspace": 1, "all": 2}
 _PLACES = {"session": "this session", "workspace": "this workspace's sessions", "all": "all sessions"}
 
+_NO_OFFSET = "offset is for one turn alone and was ignored."
+
 _CITED = re.compile(r"\[?[Tt](?:urn )?#?([0-9]{1,7})\]?")
 """A query that is a turn's citation, as a model has it from an answer, a receipt or the person."""
 
@@ -156,22 +158,24 @@ class Recall:
             raise ToolFailure("session is for range alone.", "Leave it out; scope says where search looks.")
         match action:
             case "search":
-                return await self._search(storable(query).replace("\0", " ").strip(), scope, limit)
+                return await self._search(storable(query).replace("\0", " ").strip(), scope, offset, limit)
             case "range":
                 return await self._range(start_turn, end_turn, offset, limit, storable(session).strip())
             case "tool_calls":
-                return await self._tool_calls(storable(tool_name).strip(), storable(query).strip(), limit or USUAL)
+                return await self._tool_calls(storable(tool_name).strip(), storable(query).strip(), offset, limit)
             case "summary":
                 return await self._summary()
         raise ToolFailure(f"There is no action {action!r}.", "Use search, range, tool_calls or summary.")
 
-    async def _search(self, query: str, scope: Scope, limit: int) -> ToolOutcome:
+    async def _search(self, query: str, scope: Scope, offset: int, limit: int) -> ToolOutcome:
         if not query:
             raise ToolFailure("search needs a query.", 'Give words, a name or a "phrase" that was said.')
         if scope not in _WIDTH:
             raise ToolFailure(f"There is no scope {scope!r}.", "Use session, workspace or all.")
         asked, scope = scope, scope if _WIDTH[scope] <= _WIDTH[self._widest] else self._widest
         notes = [] if asked == scope else [f"scope={asked} is not allowed here; searched {_PLACES[scope]}."]
+        if offset:
+            notes.append(_NO_OFFSET)
         most = min(limit or USUAL_BRIEF, MOST)
         page = await self._source.search(query, scope, most)
         hits = page.hits
@@ -292,7 +296,7 @@ class Recall:
             frame = self._frame()
             return await in_thread(lambda: frame.of_piece(turns[0], offset, limit, notes))
         if offset:
-            notes.append("offset is for one turn alone and was ignored.")
+            notes.append(_NO_OFFSET)
         return await self._answer(turns, notes, len(turns))
 
     async def _meant(self, reference: str) -> tuple[str, str]:
@@ -309,17 +313,18 @@ class Recall:
             )
         return found
 
-    async def _tool_calls(self, name: str, query: str, limit: int) -> ToolOutcome:
+    async def _tool_calls(self, name: str, query: str, offset: int, limit: int) -> ToolOutcome:
         if not name:
             raise ToolFailure("tool_calls needs tool_name.", "Name a tool, such as shell_execute or read_file.")
         session_id = self._source.session_id()
+        most = min(limit or USUAL, MOST)
         found: dict[Key, Recalled] = {}
-        for turn in await self._source.tool_turns(name, min(limit, MOST) if not query else MOST_TURNS):
+        for turn in await self._source.tool_turns(name, MOST_TURNS if query else most):
             arguments = await self._arguments(turn)
             call = call_text({"name": name, "arguments": arguments})
             if query.casefold() in f"{call}\n{turn.content or ''}".casefold():
                 found[session_id, turn.turn_number] = wanted(recalled(turn, arguments), query, len(found) + 1)
-            if len(found) == min(limit, MOST):
+            if len(found) == most:
                 break
         if not found:
             with_it = f" with {short(query)}" if query else ""
@@ -328,7 +333,7 @@ class Recall:
                 words += f" Tools with results here: {', '.join(map(short, there[:_MOST_TOOLS]))}."
             return ToolOutcome(words, {"matches": 0})
         turns = list((await self._marked(found)).values())
-        return await self._answer(turns, ["Newest first."], len(turns))
+        return await self._answer(turns, ["Newest first.", *([_NO_OFFSET] if offset else [])], len(turns))
 
     async def _arguments(self, turn: Turn) -> Mapping[str, Any] | str | None:
         """What the call was given that a tool turn answers; None where the turn that has it is damaged."""

@@ -114,3 +114,12 @@ async def test_an_offset_into_several_turns_is_ignored_and_said(talk: Talk) -> N
     await talk.user("two")
     content = await talk.recall("range", start_turn=1, end_turn=2, offset=2)
     assert "one" in content and "offset is for one turn alone and was ignored." in content
+
+
+async def test_an_offset_into_what_was_found_is_ignored_and_said(talk: Talk) -> None:
+    await talk.user("one")
+    await talk.tool("read_file", "two", path="a")
+    said = "offset is for one turn alone and was ignored."
+    assert said in await talk.recall("search", query="one", offset=25)
+    assert said in await talk.recall("search", query="nowhere", offset=25)
+    assert said in await talk.recall("tool_calls", tool_name="read_file", offset=10)
