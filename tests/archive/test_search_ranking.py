@@ -181,6 +181,22 @@ async def test_questions_that_were_looked_up_do_not_take_the_place_of_what_was_t
         assert told in found[:5] and found.index(told) < min(map(found.index, {*asked} & {*found}))
 
 
+@pytest.mark.parametrize("kind", [TurnKind.TEXT, TurnKind.TOOL_CALL])
+async def test_what_tells_something_before_a_look_up_stays_what_it_is(
+    store: ConversationStore, session: str, kind: TurnKind
+) -> None:
+    await tell(store, session, ("assistant", "The deployment is slow.", "2024-01-01"))
+    told = f"The deployment of the billing service waits for Tuesday. {'Nobody works at the weekend. ' * 12}Let me see."
+    if kind is TurnKind.TEXT:
+        telling = await store.append_turn(session, "assistant", told)
+    else:
+        note = [{"id": "c-0", "name": "write_file", "arguments": {"path": "a.md", "content": told}}]
+        telling = await store.append_turn(session, "assistant", None, kind=kind, tool_calls=note)
+    call = [{"id": "c-1", "name": "conversation_recall", "arguments": {"query": "anything"}}]
+    await store.append_turn(session, "assistant", None, kind=TurnKind.TOOL_CALL, tool_calls=call)
+    assert await first(store, session, "what about the deployment of the billing service?") == telling
+
+
 async def test_standing_instructions_do_not_fill_the_page(store: ConversationStore, session: str) -> None:
     rules: list[tuple[Role, str, str]] = [
         ("user", f"Never touch the {thing}.", f"2024-01-{day:02}")

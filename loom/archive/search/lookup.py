@@ -32,6 +32,7 @@ from loom.archive.search.obstacles import obstacles
 from loom.archive.search.pool import pool_of
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import (
+    LONGEST_QUESTION,
     Query,
     asks_the_same,
     has_as_flag,
@@ -69,14 +70,16 @@ _LOOKING_UP = f"""
         ON call.session_id = here.session_id AND call.exchange = here.exchange AND call.kind = 'tool_call'
         AND call.turn_number BETWEEN here.turn_number + 1 AND here.turn_number + {SOON}
     WHERE CASE WHEN json_valid(call.tool_calls) THEN json_extract(call.tool_calls, '$[0].name') END = '{RECALL_TOOL}'
+        AND (here.kind = 'thinking' OR here.kind = 'text' AND length(here.content) <= {LONGEST_QUESTION})
         AND (here.role = 'user' OR NOT EXISTS (
             SELECT 1 FROM conversation_turns AS other WHERE other.session_id = here.session_id
                 AND other.turn_number > here.turn_number AND other.turn_number < call.turn_number
                 AND other.kind != 'thinking'
         ))
 """  # noqa: S608
-"""Of sessions, turns and places, the places behind which the archive is soon asked, and whether the words there are the
-person's or what the model says on its way."""
+"""Of sessions, turns and places, the places behind which the archive is soon asked, and whose words are there: the
+person's, or what the model says in few words, or thinks, on its way. Neither a call made beside it, nor a long answer
+that ends with it."""
 _LAST_ACTIVE = "SELECT max(last_active_at) FROM cowork_sessions WHERE is_active = 1"
 _NEWEST = 2_000
 """Turns looked through for a query that is nothing but filters: sessions go on side by side, and which turn is newest
