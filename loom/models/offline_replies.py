@@ -257,7 +257,7 @@ def _result(request: Request, done: tuple[Done, ...]) -> str:  # noqa: PLR0911, 
         case Commit(message=message):
             return f"Committed as {code(message)}:\n\n{quote(text)}"
         case RecallSearch(query=query):
-            return recalled(f"What the archive has on {code(query)}", text, most=RECALLED_TURNS)
+            return recalled(f"What the archive has on {code(query)}", text, most=RECALLED_TURNS, query=query)
         case RecallRange() | RecallCalls():
             return recalled("From the archive", text)
         case RecallSummary():
@@ -267,33 +267,53 @@ def _result(request: Request, done: tuple[Done, ...]) -> str:  # noqa: PLR0911, 
     return quote(text)
 
 
-def recalled(heading: str, text: str, *, most: int | None = None) -> str:
-    """Recalled turns as quotations, each cited by its number; other text as it is. At `most` so many, but the best
-    match and what follows it in any case."""
+def recalled(heading: str, text: str, *, most: int | None = None, query: str = "") -> str:
+    """Recalled turns as quotations, each cited by its number and quoted where it has the words of `query`; other text
+    as it is. At most `most` turns and about QUOTE_CHARS characters, but the best match in any case."""
     marks = list(_TURN.finditer(text))
     if not marks:
         return f"{heading}:\n\n{quote(text)}"
-    parts = [f"{heading}:"]
-    used, cut, left_out = 0, False, 0
     best = next((at for at, mark in enumerate(marks) if _BEST.search(mark[2])), 0)
-    most = len(marks) if most is None else max(most, best + 2)
+    parts: list[str] = []
+    is_cut: list[bool] = []
     for mark, following in zip(marks, [*marks[1:], None], strict=True):
         below = text[mark.end() : following.start() if following else len(text)].split("\n")
         lines = [line.strip() for line in below if _SHOWN.match(line)]
-        more = ["…"] if len(lines) > RECALLED_LINES else []
-        cut = cut or bool(more)
+        is_cut.append(len(lines) > RECALLED_LINES)
         # A backslash keeps the line: Markdown would join them.
-        shown = "\\\n".join(f"> {each}" for each in [*map(_plain, lines[:RECALLED_LINES]), *more]) or "> (nothing)"
+        shown = "\\\n".join(f"> {each}" for each in _few(lines, query)) or "> (nothing)"
         who = _plain(_SPEAKER.sub(r"\1 (", mark[2].strip()).rstrip(":")) or "turn"
         parts.append(f"**T{mark[1]}** {who}:\n{shown}")
-        used += len(parts[-1])
-        if (used > QUOTE_CHARS or len(parts) - 1 == most) and following is not None:
-            left_out = len(marks) - len(parts) + 1
-            break
+    first, last = _kept(parts, best, len(parts) if most is None else most)
     # What is not indented is no turn's words.
     gone = _LEFT_OUT.search(text)
     said = [f"Left out for length: {_plain(gone[1])}."] if gone else []
-    return "\n\n".join([*parts, *_not_shown(cut=cut, turns=left_out), *said])
+    missing = _not_shown(cut=any(is_cut[first:last]), turns=len(parts) - (last - first))
+    return "\n\n".join([f"{heading}:", *parts[first:last], *missing, *said])
+
+
+def _few(lines: list[str], query: str) -> list[str]:
+    """At most RECALLED_LINES of the lines, made plain, with those that have the most words of the query."""
+    words = query.casefold().split()
+    has = [sum(word in line.casefold() for word in words) for line in lines]
+    at = has.index(max(has)) if has else 0
+    first = 0 if at < RECALLED_LINES else min(at - RECALLED_LINES // 2, len(lines) - RECALLED_LINES)
+    last = first + RECALLED_LINES
+    before, behind = ["…"] if first else [], ["…"] if last < len(lines) else []
+    return [*before, *map(_plain, lines[first:last]), *behind]
+
+
+def _kept(parts: list[str], best: int, most: int) -> tuple[int, int]:
+    """Where those begin and end that there is room for, one after the other, the best among them: from the first on, or
+    from the best one on where that does not reach it."""
+    first = max(0, min(best + 2, len(parts)) - most)
+    if sum(map(len, parts[first:best])) > QUOTE_CHARS:
+        first = best
+    last, used = first, 0
+    while last < min(len(parts), first + most) and used <= QUOTE_CHARS:
+        used += len(parts[last])
+        last += 1
+    return first, last
 
 
 def _not_shown(*, cut: bool, turns: int) -> list[str]:

@@ -94,8 +94,21 @@ def test_of_many_turns_found_the_best_are_in_view_at_the_end() -> None:
     last = turns.replace("match 20", "match 99").replace("match 1\n", "\n").replace("match 15", "match 1")
     said = answer("what did we say about words", Done("conversation_recall", {"query": "words"}, last, "success"))
     assert "> words 15\n" in said and "> words 16\n" in said and "words 17" not in said, "the best one in any case"
+    long = turns.replace("  words", f"  {'many ' * 70}words").replace("match 20", "match 99")
+    long = long.replace("match 1\n", "match 20\n").replace("match 15", "match 1")
+    said = answer("what did we say about words", Done("conversation_recall", {"query": "words"}, long, "success"))
+    assert "words 15\n" in said, "the best one, however much stands before it"
     asked = answer("turns 1-20", Done("conversation_recall", {"action": "range"}, turns, "success"))
     assert "words 20" in asked
+
+
+def test_a_long_turn_is_quoted_where_it_has_what_was_asked_for() -> None:
+    lines = [f"  line {number}" for number in range(20)]
+    lines[12] = "  the Zeppelin lands"
+    turn = "\n".join(["[Turn 1] user: match 1", *lines, "", "[End of what was recalled.]"])
+    said = answer("what did we say about zeppelin", Done("conversation_recall", {}, turn, "success"))
+    assert "> …\\\n> line 9\\\n" in said and "> the Zeppelin lands\\\n" in said and "line 15" not in said
+    assert said.count("> …") == 2
 
 
 def test_a_change_is_said_once() -> None:
