@@ -58,9 +58,12 @@ def matching(
 
 
 def wanted(turn: Recalled, query: str, rank: int) -> Recalled:
-    """A turn, the first place of `query` in what it says as its match, where it has one."""
-    found = re.search(re.escape(query), turn.text, re.IGNORECASE) if query else None
-    return replace(turn, match=found.span(), rank=rank) if found else turn
+    """A result of a tool, the first place of `query` in what it says as its match; its beginning where its call alone
+    has the words."""
+    if not query:
+        return turn
+    found = re.search(re.escape(query), turn.text, re.IGNORECASE)
+    return replace(turn, match=found.span() if found else (0, 0), rank=rank)
 
 
 def alone(hit: SearchHit, turn: Turn | None, rank: int, name: str, where: Elsewhere | None) -> Recalled:

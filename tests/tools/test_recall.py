@@ -173,6 +173,17 @@ async def test_the_calls_of_a_tool_share_the_room_and_show_what_was_looked_for(t
     assert "run 1: E0433 unresolved" in content and "run 2: E0433 unresolved" in content
 
 
+async def test_results_whose_call_has_the_words_share_the_room_with_those_that_have_them(talk: Talk) -> None:
+    for n in range(3):
+        await talk.tool("shell_execute", "passed " * 3_000, command=f"pytest {n}")
+        await talk.tool("shell_execute", f"{'built ' * 3_000}pytest", command=f"make {n}")
+    room = Settings(recall_tokens=1_000)
+    content = await talk.recall("tool_calls", tool_name="shell_execute", query="pytest", settings=room)
+    shown = re.split(r"\n\n(?=\[)", content)[1:7]
+    assert all("passed passed" in turn for turn in shown if '"pytest ' in turn), content
+    assert sum('"pytest ' in turn for turn in shown) == 3
+
+
 async def test_a_denied_call_is_told_as_such(talk: Talk) -> None:
     await talk.store.append_turn(
         talk.session, "tool", "The person said no.", kind=TurnKind.TOOL_RESULT, status=TurnStatus.DENIED,
