@@ -209,7 +209,8 @@ class Recall:
             f"Nothing in {where} matches {short(query)}; messages, tool names, arguments and outputs were searched."
         )
         advice = await self._advice(query, scope, page)
-        return ToolOutcome(" ".join([searched, advice, *notes]), {"action": "searched", "matches": 0})
+        content = self._frame().at_most(" ".join([searched, advice, *notes]))
+        return ToolOutcome(content, {"action": "searched", "matches": 0})
 
     async def _advice(self, query: str, scope: Scope, page: SearchPage) -> str:
         """What else to try where nothing has the words."""
@@ -331,7 +332,7 @@ class Recall:
             words = f"No call of {short(name)}{with_it} has a result in this session. search looks through everything."
             if there := [tool for tool in await self._source.tools() if tool != NAME]:
                 words += f" Tools with results here: {', '.join(map(short, there[:_MOST_TOOLS]))}."
-            return ToolOutcome(words, {"matches": 0})
+            return ToolOutcome(self._frame().at_most(words), {"matches": 0})
         turns = list((await self._marked(found)).values())
         return await self._answer(turns, ["Newest first.", *([_NO_OFFSET] if offset else [])], len(turns))
 

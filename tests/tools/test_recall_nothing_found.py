@@ -83,3 +83,14 @@ async def test_halves_of_characters_are_no_harm(talk: Talk) -> None:
     assert "No call of “shell\ufffd”" in await talk.recall("tool_calls", tool_name="shell\ud800", query="\udfff")
     with pytest.raises(ToolFailure, match="goes by"):
         await talk.recall("range", start_turn=1, session="\ud800", settings=Settings(recall_scope="all"))
+
+
+async def test_what_was_not_found_takes_no_more_room_than_what_was(talk: Talk) -> None:
+    for n in range(20):
+        await talk.tool(f"{'outil ' * 20}{n}", "zeppelin", path="a")
+    room = Settings(recall_tokens=500)
+    # `recall` looks at the tokens.
+    long = "outil " * 15
+    many = " ".join(f'tool:"{long}x{n}"' for n in range(60))
+    assert "Nothing in this session" in await talk.recall("search", query=f"zeppelin {many}", settings=room)
+    assert "No call of" in await talk.recall("tool_calls", tool_name="nothing", settings=room)
