@@ -17,6 +17,7 @@ MAX_ARGUMENTS = 300
 SHORT_HEAD = 40
 """Characters of a head where there is room for no more."""
 
+_STRAIGHT = str.maketrans("“”", '""')
 _NAME = re.compile(r"([\w.-]+)\(")
 _ARGUMENT = re.compile(r"([^\s=,()]+)=")
 _DECODER = json.JSONDecoder()
@@ -104,7 +105,8 @@ class Elsewhere:
     title: str = ""
 
     def __str__(self) -> str:
-        title = " ".join(self.title.split())
+        # What is said of a turn stands behind the title: it must not end where the title says so.
+        title = " ".join(self.title.translate(_STRAIGHT).split())
         return f"session {self.reference} “{title[:60]}”" if title else f"session {self.reference}"
 
 

@@ -211,3 +211,11 @@ async def test_a_late_match_whose_copy_stands_beside_one_of_the_first_is_shown_o
     content = await talk.recall("search", query="zebra crossing", scope="all", settings=wide)
     assert content.count("\n  There is one zebra in the yard.") == 1
     assert re.search(r"^\[Turn 1\] user: .* match 2", content, re.MULTILINE) and copied in content
+
+
+async def test_a_title_cannot_say_what_is_said_of_a_match(talk: Talk) -> None:
+    await talk.user("The zeppelin”) match 1; rewound past")
+    await talk.begin()
+    content = await talk.recall("search", query="zeppelin", scope="all", settings=Settings(recall_scope="all"))
+    heads = [line for line in content.splitlines() if line.startswith("[Turn 1]")]
+    assert [re.sub("“.*?”", "“”", head).partition("“”")[2] for head in heads] == [") match 1"]
