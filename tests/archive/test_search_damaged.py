@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
 from loom.archive import ConversationStore
+from loom.archive.database import connect
 from loom.archive.reindex import reindex
 from loom.archive.search import SearchEngine
+from loom.archive.search.document import UnreadableTurn, place_of
+from loom.archive.search.scope import Scope
+from loom.archive.search.turn_reader import TurnReader
 from tests.archive.searching import found, index_all, tell, turn_numbers
 from tests.support.damage import find_bytes, overwrite
 
@@ -98,13 +104,13 @@ async def test_a_call_with_endless_brackets_is_found_and_hides_nothing(
         assert set(await found(store, session, "walrus")) == {first, asked, last}
 
 
-async def with_damaged_page(path: Path) -> None:
+async def with_damaged_page(path: Path, length: int = 20) -> None:
     """An archive of 400 turns, all of them in the index; the page of turns that tells of lamp 100 is no page any
     more."""
     store = await ConversationStore.open(path)
     session = await store.create_session(path.parent, "offline", "")
     for first in range(0, 400, 50):
-        texts = (f"lamp l{n}x in the lighthouse {'of the old harbour ' * 20}" for n in range(first, first + 50))
+        texts = (f"lamp l{n}x in the lighthouse {'of the old harbour ' * length}" for n in range(first, first + 50))
         await tell(store, session, *texts)
     await store.checkpoint()
     await index_all(store)
@@ -126,6 +132,26 @@ async def test_a_damaged_page_of_turns_costs_nobody_the_index(archive_path: Path
     assert turn_numbers((await engine.search("l300x")).hits) == [301]
     assert turn_numbers((await engine.search("l20x")).hits) == [21]
     await engine.close()
+
+
+async def test_what_stands_behind_a_turn_costs_no_search_when_it_is_damaged(archive_path: Path) -> None:
+    await with_damaged_page(archive_path, length=10)
+    with closing(connect(archive_path, readonly=True)) as connection:
+        (session,) = connection.execute("SELECT id FROM cowork_sessions").fetchone()
+        scope = Scope(connection, session_id=session, workspace=None, named=None)
+        reader = TurnReader(connection, scope, lambda: None)
+        key = scope.key_of(session)
+        assert key is not None
+        readable = list(takewhile(partial(is_readable, reader), (place_of(key, number) for number in range(80, 102))))
+        assert 0 < len(readable) < 22
+        assert reader.looked_up(readable) == {}
+
+
+def is_readable(reader: TurnReader, place: int) -> bool:
+    try:
+        return reader.row(place) is not None
+    except UnreadableTurn:
+        return False
 
 
 async def test_an_index_that_is_made_anew_passes_over_a_damaged_page(archive_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,18 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from loom.archive.records import SearchHit, SearchPage, TurnKind, TurnStatus
+from loom.archive.records import SearchHit, SearchPage
 from loom.archive.search.cues import Cues, cues_of
-from loom.archive.search.document import (
-    COLUMNS,
-    RECALL_TOOL,
-    TURN_BITS,
-    TurnRow,
-    reading_turns,
-    seconds,
-    text_of,
-    turn_of,
-)
+from loom.archive.search.document import seconds
 from loom.archive.search.evidence import Evidence, gather
 from loom.archive.search.faults import find_fault
 from loom.archive.search.filters import Filter, filter_of
@@ -32,7 +22,6 @@ from loom.archive.search.obstacles import obstacles
 from loom.archive.search.pool import pool_of
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import (
-    LONGEST_QUESTION,
     Query,
     asks_the_same,
     has_as_flag,
@@ -44,42 +33,13 @@ from loom.archive.search.query import (
 from loom.archive.search.ranking import FIRST_BY_WORDS, SPREADING, Reading, is_allowed, meant, rank, reread
 from loom.archive.search.request import Request
 from loom.archive.search.scope import Scope
-from loom.archive.search.snippets import snippet_of
 from loom.archive.search.stems import stem
 from loom.archive.search.tail import TailCache, read_tail
+from loom.archive.search.turn_reader import TurnReader
 from loom.archive.search.values import Values
 from loom.archive.search.words import fold, words_of
 from loom.times import local_now
 
-SOON = 4
-"""Turns: a thought, a remark and a call or two beside it."""
-_ROW = f"SELECT {COLUMNS} FROM conversation_turns WHERE session_id = ? AND turn_number = ?"  # noqa: S608
-_TEXTS = f"""
-    SELECT asked.value, turn.id IS NOT NULL, turn.content, turn.tool_calls FROM json_each(?) AS asked
-    LEFT JOIN search_sessions AS session ON session.key = asked.value >> {TURN_BITS}
-    LEFT JOIN conversation_turns AS turn
-        ON turn.session_id = session.session_id AND turn.turn_number = asked.value & {(1 << TURN_BITS) - 1}
-"""  # noqa: S608
-"""In the order asked for; a session that the index does not have is not known here. A quarter of the time that a
-statement for each turn takes."""
-_LOOKING_UP = f"""
-    SELECT json_extract(asked.value, '$[2]'), here.role FROM json_each(?) AS asked
-    JOIN conversation_turns AS here
-        ON here.session_id = json_extract(asked.value, '$[0]') AND here.turn_number = json_extract(asked.value, '$[1]')
-    JOIN conversation_turns AS call
-        ON call.session_id = here.session_id AND call.exchange = here.exchange AND call.kind = 'tool_call'
-        AND call.turn_number BETWEEN here.turn_number + 1 AND here.turn_number + {SOON}
-    WHERE CASE WHEN json_valid(call.tool_calls) THEN json_extract(call.tool_calls, '$[0].name') END = '{RECALL_TOOL}'
-        AND (here.kind = 'thinking' OR here.kind = 'text' AND length(here.content) <= {LONGEST_QUESTION})
-        AND (here.role = 'user' OR NOT EXISTS (
-            SELECT 1 FROM conversation_turns AS other WHERE other.session_id = here.session_id
-                AND other.turn_number > here.turn_number AND other.turn_number < call.turn_number
-                AND other.kind != 'thinking'
-        ))
-"""  # noqa: S608
-"""Of sessions, turns and places, the places behind which the archive is soon asked, and whose words are there: the
-person's, or what the model says in few words, or thinks, on its way. Neither a call made beside it, nor a long answer
-that ends with it."""
 _LAST_ACTIVE = "SELECT max(last_active_at) FROM cowork_sessions WHERE is_active = 1"
 _NEWEST = 2_000
 """Turns looked through for a query that is nothing but filters: sessions go on side by side, and which turn is newest
@@ -92,8 +52,6 @@ MOST_REREAD = 60
 """The best turns found by a question, whose texts are read: hardly one behind them comes among the first ten."""
 MOST_LIKE = 32
 """The turns whose sketches differ least from the question are read: the nearest one is nearly always among them."""
-MAX_READ = 4_000_000
-"""Characters that are read to see whether a passage stands in them."""
 MAX_REREAD = 200
 """Turns that are passed over, at most, because their text shows what the index could not."""
 
@@ -168,7 +126,7 @@ def _search(
     )
     if not postings.turns or request.limit <= 0:
         return page
-    reader = _Reader(connection, scope, check)
+    reader = TurnReader(connection, scope, check)
     evidence = gather(query, postings, reader.texts)
     check()
     if not query.is_empty:
@@ -214,7 +172,7 @@ class _Ranked:
 
 
 def _ranked(
-    query: Query, evidence: Evidence, postings: Postings, filtered: Filter, reader: _Reader, *, by_meaning: bool
+    query: Query, evidence: Evidence, postings: Postings, filtered: Filter, reader: TurnReader, *, by_meaning: bool
 ) -> _Ranked:
     cues = cues_of(query, postings, filtered.now)
     cues = replace(cues, bearing=_bearing(query, cues, evidence, reader))
@@ -241,7 +199,7 @@ def _ranked(
     return _with_meant(ranked, query, cues, evidence, postings, filtered, reader)
 
 
-def _bearing(query: Query, cues: Cues, evidence: Evidence, reader: _Reader) -> frozenset[int]:
+def _bearing(query: Query, cues: Cues, evidence: Evidence, reader: TurnReader) -> frozenset[int]:
     """The standing instructions that have a word of the question, or are near to it in meaning."""
     worded = cues.rules & {place for match in evidence.matches for place in match.strengths}
     if worded == cues.rules:
@@ -251,7 +209,7 @@ def _bearing(query: Query, cues: Cues, evidence: Evidence, reader: _Reader) -> f
     return worded | {place for place, text in texts.items() if meaning.nearness(text) >= LEAST_BEARING}
 
 
-def _readings(query: Query, meaning: Meaning, texts: Mapping[int, str], reader: _Reader) -> dict[int, Reading]:
+def _readings(query: Query, meaning: Meaning, texts: Mapping[int, str], reader: TurnReader) -> dict[int, Reading]:
     looked_up = reader.looked_up(texts)
 
     def asks(place: int, text: str) -> bool:
@@ -268,7 +226,7 @@ def _with_meant(
     evidence: Evidence,
     postings: Postings,
     filtered: Filter,
-    reader: _Reader,
+    reader: TurnReader,
 ) -> _Ranked:
     """With the turns nearest in meaning of all that was said."""
     meaning = Meaning(without_excluded(query.text), cues.names, SENTENCES)
@@ -301,7 +259,7 @@ def _newest(evidence: Evidence, postings: Postings, filtered: Filter, most: int)
     return [(place, 0.0) for place in sorted(found, key=lambda place: (-marks[place].at, -place))]
 
 
-def _hits(ranked: _Ranked, query: Query, limit: int, reader: _Reader, filtered: Filter) -> Iterator[SearchHit]:
+def _hits(ranked: _Ranked, query: Query, limit: int, reader: TurnReader, filtered: Filter) -> Iterator[SearchHit]:
     """The first `limit` of those ranked that hold out when their text is read: a word that is excluded may be too
     common for all of its turns to be known."""
     left = limit
@@ -328,70 +286,3 @@ def _is_excluded(text: str, query: Query) -> bool:
         return True
     words = frozenset(words_of(text)) if query.excluded_words else frozenset()
     return any(stem(word) in words and not has_as_flag(folded, word) for word in query.excluded_words)
-
-
-class _Reader:
-    """Turns by place."""
-
-    def __init__(self, connection: sqlite3.Connection, scope: Scope, check: Callable[[], None]) -> None:
-        self._connection = connection
-        self._scope = scope
-        self.check = check
-
-    def row(self, place: int) -> TurnRow | None:
-        session = self._scope.session_of(place)
-        with reading_turns():
-            values = self._connection.execute(_ROW, (session.id, turn_of(place))).fetchone()
-        return None if values is None else TurnRow(*values)
-
-    def texts(self, places: Iterable[int]) -> dict[int, str]:
-        """The texts of the places, as many of the first as make `MAX_READ` characters together."""
-        texts: dict[int, str] = {}
-        left = MAX_READ
-        for place, text in self._all_texts(places):
-            self.check()
-            texts[place] = text
-            left -= len(text)
-            if left < 0:
-                break
-        return texts
-
-    def _all_texts(self, places: Iterable[int]) -> Iterator[tuple[int, str]]:
-        if not self._scope.indexed:
-            rows = ((place, self.row(place)) for place in places)
-            yield from ((place, row.text) for place, row in rows if row is not None)
-            return
-        asked = "[" + ",".join(map(str, places)) + "]"
-        with reading_turns():
-            for place, is_known, content, tool_calls in self._connection.execute(_TEXTS, (asked,)):
-                if is_known:
-                    yield place, text_of(content, tool_calls)
-                elif (row := self.row(place)) is not None:
-                    yield place, row.text
-
-    def looked_up(self, places: Iterable[int]) -> dict[int, str]:
-        """Those of the places whose words the model soon looks up in the archive, and whose words they are."""
-        asked = json.dumps([(self._scope.session_of(place).id, turn_of(place), place) for place in places])
-        with reading_turns():
-            return dict(self._connection.execute(_LOOKING_UP, (asked,)))
-
-    def hit(self, place: int, row: TurnRow, score: float, query: Query) -> SearchHit:
-        session = self._scope.session_of(place)
-        snippet, highlights = snippet_of(row.text, query)
-        return SearchHit(
-            session_id=session.id,
-            session_reference=session.reference,
-            session_title=session.title,
-            turn_number=row.turn_number,
-            exchange=row.exchange,
-            role=row.role,  # type: ignore[arg-type]  # the table's CHECK allows the four roles only
-            kind=TurnKind(row.kind),
-            status=TurnStatus(row.status),
-            tool_name=row.tool_name,
-            created_at=row.created_at,
-            score=score,
-            content=row.whole,
-            snippet=snippet,
-            highlights=highlights,
-            also_in=self._scope.also_in(place),
-        )
