@@ -17,7 +17,7 @@ from loom.archive.search import evidence
 from loom.archive.search.index import index_batch
 from loom.archive.search.lookup import search
 from loom.archive.search.request import Request
-from loom.archive.search.unworded import written_alike
+from loom.archive.search.unworded import WRITTEN_ALIKE
 from loom.archive.search.words import fold
 
 FEW = 20
@@ -130,7 +130,7 @@ def test_what_is_found_is_shown_and_marked(archive: sqlite3.Connection) -> None:
 
 def test_no_other_character_becomes_one_that_is_looked_for_as_it_is_written() -> None:
     characters = (chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000)
-    others = [one for one in characters if (folded := fold(one)) != one and written_alike(folded)]
+    others = [one for one in characters if (folded := fold(one)) != one and WRITTEN_ALIKE.search(folded)]
     assert others == []
 
 

@@ -13,7 +13,7 @@ from collections.abc import Generator
 from loom.archive.search.document import COLUMNS, FINDABLE, TurnRow, reading_turns
 from loom.archive.search.scope import Scope
 
-_WRITTEN_ALIKE = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
+WRITTEN_ALIKE = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
 """Emoji and their like: in a text they are what they are in a query. Of other signs some are written in several ways
 (`＝` is `=`, `↛` is `→` to a search), as letters are."""
 
@@ -24,11 +24,6 @@ _WITH_ALIKE = f"instr(content, :sign) OR instr(tool_calls, :sign) OR {_ESCAPED}"
 _NOT_ASCII = "length(content) < length(CAST(content AS BLOB))"
 _WITH_ASCII = f"instr(lower(content), :piece) OR {_NOT_ASCII} OR tool_calls IS NOT NULL"
 _WITH_OTHER = f"{_NOT_ASCII} OR tool_calls IS NOT NULL"
-
-
-def written_alike(text: str) -> bool:
-    """Whether a text has a character that only itself is taken for."""
-    return _WRITTEN_ALIKE.search(text) is not None
 
 
 def likely_turns(connection: sqlite3.Connection, scope: Scope, passage: str) -> Generator[tuple[int, TurnRow]]:
@@ -49,7 +44,7 @@ def likely_turns(connection: sqlite3.Connection, scope: Scope, passage: str) -> 
 
 def _condition(passage: str) -> tuple[str, dict[str, str]]:
     """SQL that holds for every text with the passage, and what it is bound to."""
-    if sign := _WRITTEN_ALIKE.search(passage):
+    if sign := WRITTEN_ALIKE.search(passage):
         return _WITH_ALIKE, {"sign": sign[0]}
     piece = max(passage.split(), key=len, default="")
     return (_WITH_ASCII, {"piece": piece}) if piece.isascii() else (_WITH_OTHER, {})
