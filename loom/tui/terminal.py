@@ -8,16 +8,19 @@ next waits for it for ever: the program would live on, unseen, with its session 
 from __future__ import annotations
 
 import os
+import select
 from collections.abc import Callable
 from threading import Event
 from typing import IO, TYPE_CHECKING, cast
 
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Paste
 from textual.message import Message
 
 from loom.cowork.ending import silence
 from loom.tui.typed_ahead import as_keys, take_typed_ahead
+from loom.tui.typed_text import TypedText, pasted
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 0.05
 """How often is looked whether the program ends before it hears a key."""
+_WAIT_SECONDS = 0.1
+"""How long is waited for a key before it is looked whether the program ends."""
+_READ_BYTES = 65_536
 
 
 class TerminalLost(Message):
@@ -77,9 +83,25 @@ class Terminal(LinuxDriver):
             for event in XTermParser(self._debug).feed(as_keys(typed)):
                 self.process_message(event)
         try:
-            super().run_input_thread()
+            self._read_keys()
         except OSError:
             self.lose()
+
+    def _read_keys(self) -> None:
+        """Read as Textual does, but for what `TypedText` makes of it."""
+        parser, typed = XTermParser(self._debug), TypedText()
+        ends = False
+        while not ends:
+            ends = self.exit_event.is_set()
+            readable, _, _ = select.select([self.fileno], [], [], _WAIT_SECONDS)
+            if readable and (text := typed.take(os.read(self.fileno, _READ_BYTES))):
+                for event in parser.feed(text):
+                    self.process_message(event)
+            for event in parser.tick():
+                self.process_message(event)
+
+    def process_message(self, message: Message) -> None:
+        super().process_message(pasted(message) if isinstance(message, Paste) else message)
 
     def lose(self) -> None:
         """Say that nobody is there."""

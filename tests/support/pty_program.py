@@ -147,8 +147,8 @@ class PtyProgram:
         """Wait until something can be written."""
         self.until(READY)
 
-    def press(self, keys: str) -> None:
-        os.write(self._master, keys.encode())
+    def press(self, keys: str | bytes) -> None:
+        os.write(self._master, keys if isinstance(keys, bytes) else keys.encode())
 
     def say(self, text: str) -> None:
         self.press(f"{text}\r")

@@ -16,6 +16,7 @@ from textual.widgets import Input, TextArea
 
 from loom.archive.records import Turn
 from loom.cowork.typed import Typed, joined, packed, read_placed, read_typed
+from loom.text import plural
 from loom.tools.mentions import attached_turn, best_paths
 from loom.tui.commands import parse
 from loom.tui.screens.chat_rewinding import RewindingScreen
@@ -211,7 +212,8 @@ class WritingScreen(RewindingScreen):
 
     @on(Composer.HiddenShown)
     def _hidden_shown(self, event: Composer.HiddenShown) -> None:
-        self.say(f"The paste held {event.count} characters that cannot be seen; they are visible now.", "warning")
+        held = plural(event.count, "character that cannot be seen; it is", "characters that cannot be seen; they are")
+        self.say(f"The paste held {held} visible now.", "warning")
 
     @on(Composer.PathsWanted)
     @work(group="paths", exclusive=True, exit_on_error=False)
