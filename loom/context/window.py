@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from pydantic_ai.messages import ModelMessage, ModelRequest
 
 from loom.archive.records import ExchangeSize, Turn
-from loom.archive.rewound import is_rewound
 from loom.config import Settings
 from loom.context.assembly import Assembly
-from loom.context.budget import Budget
+from loom.context.budget import Budget, WindowTooSmall
 from loom.context.contents import Contents
 from loom.context.edges import Beginning, Edges, ranges_of
 from loom.context.fitting import Fitting
@@ -24,6 +24,7 @@ from loom.context.recipes import Recipe
 from loom.context.restored import Limits, limits
 from loom.context.resuming import Resuming, SessionRows
 from loom.context.scale import by_segment
+from loom.context.sight import Sight
 from loom.context.trimming import TrimRules
 from loom.context.usage import Segment, WindowUsage
 
@@ -131,9 +132,19 @@ class Window:
         """Whether the model sees this turn."""
         return any(first <= turn_number <= last for first, last in self.turns)
 
-    def may_recall(self, turn_number: int) -> bool:
-        """Whether the model does not see this turn, and the person did not rewind past it."""
-        return not self.holds(turn_number) and not is_rewound(turn_number, self._contents.edges.rewound)
+    def sight(self, *, leave_to: int = 0) -> Sight:
+        """What the next request will show: what has to leave for it is taken as gone, and so are the exchanges up to
+        turn `leave_to`. Nothing is moved."""
+        beginning = self._contents.beginning
+        fitting = Fitting(self._contents, self._meter, self._limits())
+        try:
+            if leave_to:
+                fitting.let_history_go(leave_to)
+            with suppress(WindowTooSmall):  # said when it is assembled
+                fitting.fit()
+            return Sight(self.left_to, self.turns, self._contents.edges.rewound)
+        finally:
+            self._contents.beginning = beginning
 
     def add(self, turns: Sequence[Turn]) -> None:
         """Take in rows that were just stored, in order. Receipts, summaries and notes move the window's edges."""

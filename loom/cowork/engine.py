@@ -173,13 +173,15 @@ class Engine:
             return page.hits
 
         hint = None
+        # What leaves with this very message, the model does not see either.
+        sight = self.window.sight(leave_to=self.summariser.wanted_to(self.window))
         try:
             hint = await self._hint.find(
                 prompt.content or "",
                 search,
                 asked=prompt.turn_number,
-                left_to=self.window.left_to,
-                holds=lambda turn: not self.window.may_recall(turn),
+                left_to=sight.left_to,
+                holds=lambda turn: not sight.may_recall(turn),
             )
         except LoomError as error:
             self._log_fault(error)

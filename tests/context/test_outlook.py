@@ -52,3 +52,19 @@ def test_a_single_exchange_has_nothing_that_could_leave() -> None:
     rows, window = Rows(), a_window()
     window.add(rows.ask("x" * 30_000))
     assert window.outlook().left_to == 0
+
+
+def test_what_the_next_request_shows_is_known_beforehand_and_looking_changes_nothing() -> None:
+    rows, window, other = Rows(), a_window(), a_window()
+    for n in range(6):
+        for each in (
+            rows.exchange_with_output(f"read {n}", "line of a file\n" * 400),
+            rows.exchange_with_output("x" * 4_000, "y"),
+        ):
+            window.add(each)
+            other.add(each)
+    seen = window.sight()
+    assert window.left_to == 0 and window.assemble() == other.assemble()
+    assert (seen.left_to, seen.turns) == (window.left_to, window.turns) and seen.left_to > 0
+    assert seen.may_recall(1) and not seen.may_recall(window.turns[-1][1])
+    assert window.sight(leave_to=window.turns[0][0]).left_to >= window.turns[0][0]

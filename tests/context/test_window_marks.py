@@ -44,7 +44,7 @@ class TestMarks:
         rows, window = self.started()
         before = window.request_messages()
         window.add(rows.append(self.note(rewound_meta(window.beginning, Beginning(), 9))))
-        assert window.turns == ((1, 8),) and not window.may_recall(9) and not window.may_recall(17)
+        assert window.turns == ((1, 8),) and not window.sight().may_recall(9) and not window.sight().may_recall(17)
         window.add(rows.ask("otherwise"))
         text = text_of(window.request_messages())
         assert "wish 1" in text and "wish 2" not in text and "left the window" not in text

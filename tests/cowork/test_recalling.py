@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from loom.archive.records import NewTurn
 from loom.config import Settings
 from loom.context.hint import HINT_TOKENS
 from loom.cowork.workbench import Workbench
@@ -144,6 +145,28 @@ async def test_a_message_that_refers_to_what_left_the_window_brings_its_turn(
         begins = sent.index("[This may refer")
         hint = sent[begins : sent.index("shows them.]", begins) + len("shows them.]")]
         assert bench.counter.count(hint) <= HINT_TOKENS
+
+
+async def test_a_message_with_which_turns_leave_brings_those_too(
+    start: Start, bench: Workbench, workspace: Path, provider: ScriptedProvider
+) -> None:
+    session = await bench.store.create_session(workspace, "openai-chat:test", "")
+    for number in range(60):
+        question, answer = f"What holds for zq{number}x?", f"It is port {9_000 + number}. {'It was said. ' * 250}"
+        await bench.store.append_turns(
+            session, [NewTurn(role="user", content=question), NewTurn(role="assistant", content=answer)]
+        )
+    talk = await start(resume=session, choice=chat(SMALL))
+    seen = (await talk.session.window_contents()).exchanges[0]
+    asked = f"zq{(seen.first_turn - 1) // 2}x"
+    provider.add(Reply(Text("I see.")))
+    await talk.say(f"What did we say about {asked}?")
+    sent = str(provider.requests[-1].messages)
+    assert sent.count(f"What holds for {asked}?") == 1, "it has left, and stands in the hint alone"
+    hint = _newest(provider.requests[-1])
+    assert f"T{seen.first_turn} user" in hint, hint
+    last_left = int(re.findall(r"T1–T(\d+) left the window", sent)[0])
+    assert f"(up to T{last_left})" in hint
 
 
 @pytest.mark.parametrize("message", ["Run the tests.", "Rename the limits of the parser.", "写一个过滤偶数的函数。"])
