@@ -198,7 +198,7 @@ class ChatScreen(WritingScreen):
 
     def action_compose(self) -> None:
         self.show_conversation()
-        self.query_one(Transcript).anchor()
+        self.query_one(Transcript).to_newest()
         self.query_one(Composer).focus()
 
     def action_command(self, name: str) -> None:

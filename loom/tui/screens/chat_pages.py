@@ -53,6 +53,8 @@ class PagedScreen(CommandedScreen):
             self.say(str(error), "error")
             transcript.page_failed()
             return
+        if transcript.oldest_turn != event.before:
+            return  # something else was gone to meanwhile
         older = bool(turns) and turns[0].turn_number > 1
         await transcript.add_older(turns, has_older=older, live=self.busy)
 
@@ -67,10 +69,20 @@ class PagedScreen(CommandedScreen):
             self.say(str(error), "error")
             transcript.page_failed()
             return
+        if transcript.newest_turn != event.after:
+            return  # something else was gone to meanwhile
         newer = [turn for turn in turns if turn.turn_number > event.after]
         last = newer[-1].turn_number if newer else event.after
         at_end = service.session is None or last >= service.session.turn_count
         await transcript.add_newer(newer, running=self._may_run(newer, at_end=at_end), at_end=at_end)
+
+    @on(Transcript.NewestWanted)
+    @work(group="pages", exit_on_error=False)
+    async def _newest(self) -> None:
+        try:
+            await self.show_newest()
+        except LoomError as error:
+            self.say(str(error), "error")
 
     async def show_newest(self) -> None:
         if self.service is not None:

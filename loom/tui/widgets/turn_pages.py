@@ -57,6 +57,9 @@ class TurnPages(VerticalScroll):
             super().__init__()
             self.after = after
 
+    class NewestWanted(Message):
+        """The newest turn is wanted, and turns on the way to it are not drawn."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.has_older = False
@@ -161,6 +164,16 @@ class TurnPages(VerticalScroll):
     def action_scroll_home(self) -> None:
         self._top_reached()
         super().action_scroll_home()
+
+    def action_scroll_end(self) -> None:
+        self.to_newest()
+
+    def to_newest(self) -> None:
+        """Go to the newest turn and follow what comes, also from where what lies between is not drawn."""
+        if self.newer_dropped:
+            self.post_message(self.NewestWanted())
+        else:
+            self.anchor()
 
     def _top_reached(self) -> None:
         # A page that does not fill the screen cannot be scrolled, so no scroll tells that more is wanted.
