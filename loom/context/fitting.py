@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +28,8 @@ class Fitting:
         self._contents = contents
         self._meter = meter
         self._marks = limits.marks
+        self._most = limits.marks.high
+        """Used tokens above which something goes."""
         self._max_messages = limits.messages
 
     def fit(self) -> str | None:
@@ -35,18 +38,18 @@ class Fitting:
         In this order, each only as far as needed: older exchanges' tool outputs are shortened; what was brought
         back leaves, then the oldest exchanges, then the newest whole one; then the exchange in progress shrinks. Of
         that, in this order: outputs that the model has read are shortened, then become markers; unread ones are
-        capped, the largest first; long arguments are cut; the oldest steps leave; unread outputs become markers, the
-        newest last; the last step's arguments are cut; its oldest calls leave with their results; the summary leaves;
-        the person's message is cut.
+        capped, the largest first; long arguments are cut; the oldest steps leave; a message of the person's that fills
+        the window by itself is cut; unread outputs become markers, the newest last; the last step's arguments are cut;
+        its oldest calls leave with their results; the summary leaves; the person's message is cut.
         """
         if not self._contents.held or (self._used() <= self._marks.high and not self._too_many()):
             return None
         *history, current = self._contents.held
         self._fit_history(history)
-        self._fit_current(current)
+        said = self._fit_current(current)
         if self._used() > self._marks.full:
             self._contents.drop_summary()
-        return self._cut_prompt(current) if self._used() > self._marks.full else None
+        return self._cut_prompt(current) if self._used() > self._marks.full else said
 
     def let_history_go(self, to_turn: int) -> None:
         """Let every exchange up to this turn leave, however much room there is."""
@@ -65,20 +68,33 @@ class Fitting:
         self._move_edge("short_to", ends[-1:])
         self._move_edge("left_to", ends[-1:])
 
-    def _fit_current(self, current: HeldExchange) -> None:
+    def _fit_current(self, current: HeldExchange) -> str | None:
+        """Words for the person if their message had to be cut."""
         answers, unread = current.answer_ends, current.unread_results
+        alone, full = self._alone(current), self._marks.full
+        # Beside a message that takes nearly all up to the mark no result would ever be read: its results have the same
+        # room above it as any others, as far as the window goes.
+        self._most = min(full, max(self._marks.high, alone + full - self._marks.high))
         self._move_edge("short_to", current.read_results)
         self._move_edge("mark_to", current.read_results)
         self._cap(current, unread)
         self._move_edge("tight_to", answers[:-1])
         self._move_edge("left_to", current.step_ends)
+        said = None
+        if unread and alone > self._marks.high and self._used() > self._most:
+            with suppress(WindowTooSmall):  # more may still go
+                said = self._cut_prompt(current)
         # Of what the model has not read yet, no more goes than has to.
-        high = self._marks.high
-        self._move_edge("mark_to", unread, down_to=high)
-        self._move_edge("tight_to", answers[-1:], down_to=high)
-        self._move_edge("left_to", current.newest_calls, down_to=high)
+        self._move_edge("mark_to", unread, down_to=self._most)
+        self._move_edge("tight_to", answers[-1:], down_to=self._most)
+        self._move_edge("left_to", current.newest_calls, down_to=self._most)
         # An answer without calls, which the provider or the library asked to be given again.
         self._move_edge("left_to", [end for end in answers[-1:] if end < current.last_turn])
+        return said
+
+    def _alone(self, current: HeldExchange) -> int:
+        """What a request of the person's message alone would take."""
+        return self._meter.scaled(self._meter.floor_tokens + current.prompt_tokens(self._contents.edges))
 
     def _used(self, edges: Edges | None = None) -> int:
         return self._meter.scaled(self._meter.floor_tokens + self._contents.tokens(edges))
@@ -92,11 +108,11 @@ class Fitting:
         self._move((replace(edges, **move) for move in moves), above=above, down_to=down_to)
 
     def _move(self, choices: Iterator[Edges], *, above: int | None = None, down_to: int | None = None) -> None:
-        """While more than `above` (the high-water mark unless given) is used: move to the first of `choices`, each
+        """While more than `above` (what may be used at most unless given) is used: move to the first of `choices`, each
         smaller than the one before it, with which no more than `down_to` (the low-water mark) is used, or to the last
         of them."""
         goal = self._marks.low if down_to is None else down_to
-        if self._used() <= (self._marks.high if above is None else above):
+        if self._used() <= (self._most if above is None else above):
             return
         edges = list(choices)
         if not edges:
@@ -113,7 +129,7 @@ class Fitting:
     def _cap(self, current: HeldExchange, unread: Sequence[int]) -> None:
         """Cap the outputs that the model has not read, so that together they take what is free: the largest shrink, the
         small ones stay whole."""
-        over = self._used() - self._marks.high
+        over = self._used() - self._most
         if over <= 0 or not unread:
             return
         edges = self._contents.edges

@@ -111,6 +111,23 @@ class TestOneStepOfManyResults:
             one_step(a_window(215, reserve=0), Rows(), [LINES])
 
 
+@pytest.mark.parametrize("share", [0.7, 0.84, 0.86, 0.9, 0.94, 0.955, 0.97, 1.5, 5.0])
+def test_beside_a_message_that_fills_the_window_the_model_sees_what_comes_of_its_calls(share: float) -> None:
+    rows, window = Rows(), a_window(60_000, reserve=2_400)
+    window.add(rows.ask("x" * int(4 * 60_000 * share)))
+    window.assemble()
+    seen = 0
+    for step in range(12):
+        window.add(rows.call(f"c{step}"))
+        window.add(rows.result(f"c{step}", f"what came of call {step}\n" * 40))
+        assembly = window.assemble()
+        shown = results_of(assembly)
+        assert shown and shown[-1].startswith(f"what came of call {step}"), (share, step)
+        assert counted(assembly, 200) <= window.budget.marks(200).full
+        seen = max(seen, len(shown))
+    assert seen > 1, "and what came of the calls before, for some steps at least"
+
+
 def test_a_long_answer_is_cut_when_nothing_else_helps() -> None:
     text = tightened(TextPart("A" * 5_000 + "Z"), 7)
     assert isinstance(text, TextPart) and len(text.content) <= MOST_TIGHT_CHARS
