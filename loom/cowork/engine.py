@@ -37,7 +37,7 @@ from loom.cowork.workbench import Workbench
 from loom.cowork.writethrough import WriteThrough
 from loom.errors import LoomError
 from loom.models.building import build_model
-from loom.models.choice import ModelChoice
+from loom.models.choice import ModelChoice, ModelUnavailable
 from loom.models.windows import refine
 from loom.state import SessionState
 from loom.state.prose import own_words
@@ -266,6 +266,8 @@ def build_engine(
 ) -> Engine:
     """An engine for the chosen model, over the session whose state is `state()`. Takes a second or two: call it in a
     thread. Raises ModelUnavailable."""
+    if not choice.usable:
+        raise ModelUnavailable(choice.note)
     settings = bench.settings
     bench.counter.load()
     refined = refine(choice)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.providers import Provider
 
+_ANOTHER = "Choose another with /model, or with --model at the start."
 NO_KEY = "no-key"
 """Sent to a server of the person's own when no key is set: the library insists on one, such a server does not."""
 
@@ -53,14 +54,16 @@ def build_model(choice: ModelChoice, settings: Settings, say: Callable[[str], No
         raise ModelUnavailable(f"`{choice.name}` needs a package that is not installed.", scrub(str(error))) from error
     except (UserError, ValueError, TypeError) as error:
         raise ModelUnavailable(
-            f"`{choice.name}` cannot be used: {scrub(str(error))}", "Choose another with --model."
+            f"`{choice.name}` cannot be used: {scrub(str(error))}",
+            _ANOTHER,
         ) from error
     except Exception as error:
         # A provider's library may raise its own kind while it looks for credentials (openai.OpenAIError).
         if type(error).__module__.partition(".")[0] not in ("openai", "anthropic", "google", "httpx2"):
             raise
         raise ModelUnavailable(
-            f"`{choice.name}` cannot be used: {scrub(str(error))}", "Choose another with --model."
+            f"`{choice.name}` cannot be used: {scrub(str(error))}",
+            _ANOTHER,
         ) from error
 
 

@@ -31,3 +31,5 @@ class ModelChoice:
     """True when `window` is ASSUMED_WINDOW for want of a better source."""
     note: str = ""
     """Something to tell the person about the choice, in words (a key that is missing); empty if nothing."""
+    usable: bool = True
+    """False when it is known beforehand that it cannot answer; `note` then says why."""

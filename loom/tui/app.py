@@ -40,7 +40,7 @@ from loom.tui.screens.picker import PickerScreen
 from loom.tui.screens.usage import UsageScreen
 from loom.tui.stage import Stage, Target
 from loom.tui.terminal import Terminal, TerminalLost
-from loom.tui.widgets.usage_table import usage_report
+from loom.tui.widgets.usage_table import uncounted, usage_report
 
 if TYPE_CHECKING:
     from loom.cowork.workbench import Workbench
@@ -393,7 +393,7 @@ class LoomApp(OpeningKeys):
     async def _show_usage(self, bench: Workbench) -> None:
         session = self._stage.session
         if session is None or session.usage is None:
-            self.notify("The window is still being counted.", markup=False)
+            self.notify(uncounted(session is None or session.problem is None), markup=False)
             return
         contents = await session.window_contents()
         past = PastRequests(bench.store, bench.counter, session.session_id) if session.session_id else None

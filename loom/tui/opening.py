@@ -98,7 +98,7 @@ class Opener:
             return await asyncio.to_thread(_choose_model, wanted, self._settings)
         except ModelUnavailable as error:
             # The archive opens all the same, and /model chooses another.
-            return ModelChoice(wanted, "asked for", ASSUMED_WINDOW, window_assumed=True, note=str(error))
+            return ModelChoice(wanted, "asked for", ASSUMED_WINDOW, window_assumed=True, note=str(error), usable=False)
 
 
 async def _whole(session: CoworkSession, opening: Coroutine[Any, Any, None]) -> CoworkSession:

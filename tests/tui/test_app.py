@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
+from loom.archive import ConversationStore
 from loom.archive.database import connect
 from loom.config import ConfigError, Settings
 from loom.locations import Locations
@@ -18,6 +19,7 @@ from loom.tui.screens.confirm import ConfirmScreen
 from loom.tui.widgets.approval import Approval
 from loom.tui.widgets.card_title import CardState
 from loom.tui.widgets.composer import Composer
+from loom.tui.widgets.gauge import Gauge
 from loom.tui.widgets.line import ErrorBlock
 from loom.tui.widgets.message import AssistantMessage, UserMessage
 from loom.tui.widgets.state_panel import StatePanel
@@ -62,10 +64,10 @@ async def test_the_welcome_follows_a_change_of_the_model(
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-real-one")
     async with seated(locations, workspace, wanted_model="nobody:nothing") as seat:
-        await seat.until(lambda: "cannot be used" in seat.welcome)
+        await seat.until(lambda: "is no provider" in seat.welcome)
         await seat.say("/model anthropic:claude-sonnet-5-5")
         await seat.until(lambda: "anthropic:claude-sonnet-5-5, asked for" in seat.welcome)
-        assert "cannot be used" not in seat.welcome
+        assert "is no provider" not in seat.welcome
 
 
 async def test_a_first_start_goes_straight_to_a_new_session_and_answers(locations: Locations, workspace: Path) -> None:
@@ -106,11 +108,29 @@ async def test_a_home_that_cannot_be_used_is_said_in_words(tmp_path: Path, works
         assert str(blocked) in str(seat.chat.query_one(ErrorBlock).render())
 
 
+async def test_a_session_whose_model_has_no_key_says_what_to_set_and_counts_nothing(
+    locations: Locations, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    locations.prepare()
+    store = await ConversationStore.open(locations.archive)
+    session = await store.create_session(workspace, "anthropic:claude-sonnet-4-5", "")
+    await store.append_turn(session, "user", "What is the port?")
+    await store.close()
+    async with seated(locations, workspace, settings=Settings(model="auto"), resume="0", wanted_model="") as seat:
+        await seat.until(lambda: any("cannot be used" in said for said in seat.app.said))
+        [said] = [said for said in seat.app.said if "cannot be used" in said]
+        assert "ANTHROPIC_API_KEY is not set" in said and "Provider(" not in said and "--model" not in said
+        await seat.until(lambda: "the model cannot be used" in str(seat.chat.query_one(Gauge).render()))
+        await seat.pilot.press("f2")
+        await seat.until(lambda: any("The window is not counted" in said for said in seat.app.said))
+
+
 async def test_an_unknown_model_is_said_and_the_archive_still_opens(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace, wanted_model="nobody:nothing") as seat:
         await seat.until(lambda: seat.chat.service is not None and seat.chat.service.problem is not None)
-        await seat.until(lambda: "cannot be used" in seat.welcome)
-        assert "`nobody` is no provider" in seat.welcome and "/model chooses another" in seat.welcome
+        await seat.until(lambda: "`nobody` is no provider" in seat.welcome)
+        assert "/model chooses another" in seat.welcome
         assert not seat.app.said
         await seat.say("hello")
         await seat.until(lambda: seat.app.said)

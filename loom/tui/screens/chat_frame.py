@@ -88,7 +88,8 @@ class FramedScreen(EndsItsWork, Screen[None]):
             )
         )
         self.query_one(Composer).invite(READ_ONLY if service is not None and service.read_only else ASK)
-        self.query_one(Gauge).show_usage(service.usage if service is not None else None)
+        has_model = service is None or service.problem is None
+        self.query_one(Gauge).show_usage(service.usage if service is not None else None, has_model=has_model)
         if service is not None:
             for welcome in self.query(Welcome):
                 welcome.show(self.welcome_info(service))

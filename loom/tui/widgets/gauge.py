@@ -28,6 +28,7 @@ _GROUPS: tuple[tuple[tuple[Segment, ...], str, str], ...] = (
     ((Segment.RECALLED, Segment.PINS, Segment.HINT), "░", "$accent"),
 )
 
+NO_WINDOW = "no window: the model cannot be used · /model"
 PUT_BACK = (
     "The mark ┃ has moved to the full window: you put something back, and nothing leaves because of that. It returns "
     "to its place when so much is new that something would leave anyway."
@@ -115,10 +116,10 @@ def gauge_words(usage: WindowUsage) -> str:
     return f"{words}\n{PUT_BACK}" if usage.put_back else words
 
 
-def gauge_line(usage: WindowUsage | None, level: Level, width: int) -> Content:
+def gauge_line(usage: WindowUsage | None, level: Level, width: int, *, has_model: bool = True) -> Content:
     """The whole line: bar, numbers, and, where there is room, the cost and how much came from the provider's cache."""
     if usage is None:
-        return Content.styled("counting the window…", "$foreground-muted")
+        return Content.styled("counting the window…" if has_model else NO_WINDOW, "$foreground-muted")
     numbers = Content.styled(f"{_SIGNS[level]}{gauge_text(usage)}", _LEVEL_STYLE[level])
     extra = f"  ${usage.cost_usd:.2f}" if usage.cost_usd >= 0.005 else ""
     cached = f"  {usage.cache_read_share * 100:.0f}% cached" if usage.cache_read_share is not None else ""
@@ -146,11 +147,12 @@ class Gauge(Widget):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.usage: WindowUsage | None = None
+        self._has_model = True
         self.level = Level.OK
 
-    def show_usage(self, usage: WindowUsage | None) -> None:
-        """Draw this reading; None while nothing has been counted yet."""
-        self.usage = usage
+    def show_usage(self, usage: WindowUsage | None, *, has_model: bool = True) -> None:
+        """Draw this reading; None while nothing has been counted yet, or, without a model, ever will be."""
+        self.usage, self._has_model = usage, has_model
         self.tooltip = Content(gauge_words(usage)) if usage is not None else None
         before, self.level = self.level, next_level(self.level, usage.percent) if usage is not None else Level.OK
         if usage is not None and _RANK[self.level] > _RANK[before]:
@@ -158,4 +160,4 @@ class Gauge(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        return gauge_line(self.usage, self.level, self.content_size.width)
+        return gauge_line(self.usage, self.level, self.content_size.width, has_model=self._has_model)

@@ -65,6 +65,12 @@ class UsageReport:
     """What would leave next."""
 
 
+def uncounted(has_model: bool) -> str:
+    """Why there is no report."""
+    waits = "The window is still being counted."
+    return waits if has_model else "The window is not counted: the model cannot be used. /model chooses another."
+
+
 def usage_report(usage: WindowUsage, model: str, contents: WindowContents) -> UsageReport:
     """What the usage view says of this window."""
     left = tuple(
