@@ -7,6 +7,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from typing import NoReturn
 
 from loom import __version__
 from loom.cli.ended import Ending
@@ -75,8 +76,7 @@ def build_parser() -> argparse.ArgumentParser:
         "~/.config/loom/config.toml ($LOOM_HOME/config.toml if LOOM_HOME is set); as variables, LOOM_MODEL is `model`.",
     )
     parser.add_argument("--version", action="version", version=f"loom {__version__}")
-    parsers: type[argparse.ArgumentParser] = _AnyOrder
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=parsers)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_AnyOrder)
     _add_cowork(commands)
     _add_sessions(commands)
     _add_search(commands)
@@ -94,6 +94,8 @@ class _AnyOrder(argparse.ArgumentParser):
     """Takes options between the other arguments too (`loom export REF --format html FILE`), and none behind `--`."""
 
     _passes: Iterator[Sequence[str]] | None = None
+    advice = ""
+    """What is said behind every error."""
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
         # parse_known_intermixed_args asks this method in its turn: for the options, then for what they left. It would
@@ -103,9 +105,16 @@ class _AnyOrder(argparse.ArgumentParser):
         end = args.index("--") if "--" in args else len(args)
         self._passes = iter(([], args[end:]))
         try:
-            return self.parse_known_intermixed_args(args[:end], namespace)
+            parsed, unknown = self.parse_known_intermixed_args(args[:end], namespace)
         finally:
             self._passes = None
+        if unknown:
+            # The parser of all commands would say it, which knows nothing of this one.
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return parsed, unknown
+
+    def error(self, message: str) -> NoReturn:
+        super().error(f"{message}{self.advice}")
 
 
 _Commands = argparse._SubParsersAction  # argparse names no public type for this
@@ -121,7 +130,7 @@ def _session(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_cowork(commands: _Commands[argparse.ArgumentParser]) -> None:
+def _add_cowork(commands: _Commands[_AnyOrder]) -> None:
     parser = commands.add_parser(
         "cowork",
         help="work with a model in a folder",
@@ -167,7 +176,7 @@ def _add_cowork(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(run=_command("loom.cli.cowork"))
 
 
-def _add_sessions(commands: _Commands[argparse.ArgumentParser]) -> None:
+def _add_sessions(commands: _Commands[_AnyOrder]) -> None:
     parser = commands.add_parser(
         "sessions",
         help="list sessions, newest first",
@@ -182,7 +191,7 @@ def _add_sessions(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(run=_command("loom.cli.sessions"))
 
 
-def _add_search(commands: _Commands[argparse.ArgumentParser]) -> None:
+def _add_search(commands: _Commands[_AnyOrder]) -> None:
     parser = commands.add_parser(
         "search",
         help="search what was said",
@@ -190,9 +199,10 @@ def _add_search(commands: _Commands[argparse.ArgumentParser]) -> None:
         "before:2026-03 after:3d leave only what they name, session:REF searches that session, wherever it is, and "
         '-word and -"two words" leave out what has them. Exit code 1 when nothing is found, 2 when a filter means '
         "nothing.",
-        epilog="`tool:shell` means shell_execute, too, unless a tool is called just shell. A query that begins with a "
-        "minus goes behind `--`.",
+        epilog="`tool:shell` means shell_execute, too, unless a tool is called just shell. A query with a -word goes "
+        "behind `--`: loom search -- redis -cluster",
     )
+    parser.advice = "; a query with a -word goes behind --: loom search -- redis -cluster"
     parser.add_argument("query", metavar="QUERY", nargs="+", help='words, "phrases", identifiers, paths, filters')
     _workspace(parser, "the folder whose sessions are searched")
     parser.add_argument("-s", "--session", metavar="REF", help="only in this session")
@@ -202,7 +212,7 @@ def _add_search(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(run=_command("loom.cli.search"))
 
 
-def _add_export(commands: _Commands[argparse.ArgumentParser]) -> None:
+def _add_export(commands: _Commands[_AnyOrder]) -> None:
     parser = commands.add_parser(
         "export",
         help="write a session to a file",
@@ -217,7 +227,7 @@ def _add_export(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(run=_command("loom.cli.export"))
 
 
-def _add_import(commands: _Commands[argparse.ArgumentParser]) -> None:
+def _add_import(commands: _Commands[_AnyOrder]) -> None:
     parser = commands.add_parser(
         "import",
         help="take sessions in from files, those of other agents too",
@@ -255,7 +265,7 @@ def _add_import(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(run=_command("loom.cli.importing"))
 
 
-def _add_context(commands: _Commands[argparse.ArgumentParser]) -> None:
+def _add_context(commands: _Commands[_AnyOrder]) -> None:
     parser = commands.add_parser(
         "context",
         help="what the model saw, request by request",
@@ -272,7 +282,7 @@ def _add_context(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(run=_command("loom.cli.context"))
 
 
-def _add_check(commands: _Commands[argparse.ArgumentParser]) -> None:
+def _add_check(commands: _Commands[_AnyOrder]) -> None:
     parser = commands.add_parser(
         "check",
         help="look the archive over",
@@ -284,7 +294,7 @@ def _add_check(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(run=_command("loom.cli.check"))
 
 
-def _add_backup(commands: _Commands[argparse.ArgumentParser]) -> None:
+def _add_backup(commands: _Commands[_AnyOrder]) -> None:
     parser = commands.add_parser(
         "backup",
         help="make a verified copy of the archive",
@@ -294,7 +304,7 @@ def _add_backup(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(run=_command("loom.cli.backup"))
 
 
-def _add_recover(commands: _Commands[argparse.ArgumentParser]) -> None:
+def _add_recover(commands: _Commands[_AnyOrder]) -> None:
     parser = commands.add_parser(
         "recover",
         help="save the turns of a damaged archive",
@@ -308,7 +318,7 @@ def _add_recover(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(run=_command("loom.cli.recover"))
 
 
-def _add_purge(commands: _Commands[argparse.ArgumentParser]) -> None:
+def _add_purge(commands: _Commands[_AnyOrder]) -> None:
     parser = commands.add_parser(
         "purge",
         help="destroy a session",

@@ -79,6 +79,13 @@ def test_behind_two_minuses_all_are_words(home: Path) -> None:
     assert search(home, "--", "--limit").returncode == 1, "no option"
 
 
+@pytest.mark.parametrize("minus", ["-plan", "-heron", "-amazon"])
+def test_a_minus_that_is_taken_for_an_option_is_told_where_it_goes(home: Path, minus: str) -> None:
+    done = search(home, "kangaroo", minus)
+    assert done.returncode == 2 and not done.stdout
+    assert "loom search: error: " in done.stderr and "goes behind --" in done.stderr
+
+
 async def test_pinned_words_are_found_as_a_pin(home: Path) -> None:
     store = await ConversationStore.open(home / "archive.db")
     session = (await store.list_sessions(str(home.parent / "here")))[0]
