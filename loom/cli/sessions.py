@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 from dataclasses import asdict
 
 from loom.archive import Session
@@ -23,7 +24,10 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.limit < 1:
         raise LoomError("--limit takes a number from 1 up.")
     workspace = None if parsed.all else str(find_workspace(parsed.workspace))
-    sessions, holders = asyncio.run(_list(workspace, parsed.limit, deleted=parsed.deleted))
+    # One more tells that there are more; a larger number the database does not take.
+    most = min(parsed.limit, sys.maxsize - 1)
+    found, holders = asyncio.run(_list(workspace, most + 1, deleted=parsed.deleted))
+    sessions = found[:most]
     for index, session in enumerate(sessions):
         holder = holders.get(session.id)
         if parsed.json:
@@ -32,6 +36,8 @@ def run(parsed: argparse.Namespace) -> int:
             # A place in the list is given to what is in it.
             place = "" if parsed.deleted else f"[{index}] "
             write_line(place + _as_line(session, holder, everywhere=parsed.all))
+    if len(found) > len(sessions):
+        say(f"loom: there are more than {plural(len(sessions), 'session')}: --limit N lists more")
     where = "" if workspace is None else f" of {show_line(workspace, 200)}"
     if sessions and parsed.deleted and not parsed.json:
         say("loom: `loom cowork --resume REF` brings one back, `loom purge REF` destroys it.")

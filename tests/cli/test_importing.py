@@ -108,7 +108,7 @@ def test_a_file_that_somebody_changed_is_told_from_where_on(talk: Path, tmp_path
     ("file", "words"),
     [
         ("nothing.json", "cannot be read"),
-        ("work", "Is a directory"),
+        ("work", "is a folder that is no session"),
         ("x" * 3_000, "long"),
         (f"a#{'x' * 3_000}", "long"),
     ],

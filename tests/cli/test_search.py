@@ -159,6 +159,13 @@ def test_times_are_the_readers_own_and_say_so_and_utc_in_json(home: Path, monkey
     assert len(listed) == 2 and all(" +05:45  " in line for line in listed)
 
 
+def test_a_list_that_is_cut_says_so(home: Path) -> None:
+    here = str(home.parent / "here")
+    cut, whole = (loom("sessions", "-w", here, "--limit", limit, home=home) for limit in ("1", "9" * 30))
+    assert len(cut.stdout.splitlines()) == 1 and "more than 1 session: --limit N" in cut.stderr
+    assert len(whole.stdout.splitlines()) == 2 and not whole.stderr
+
+
 async def test_what_a_fork_copied_is_printed_once_with_where_else_it_is(home: Path) -> None:
     store = await ConversationStore.open(home / "archive.db")
     (first,) = [s for s in await store.list_sessions() if s.title == "first"]
