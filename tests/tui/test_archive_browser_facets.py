@@ -38,6 +38,19 @@ async def test_role_tool_and_time_limit_what_is_found(shelf: Fixed) -> None:
         await until(pilot, lambda: found(screen) == ["a1b2", "T3"])
 
 
+async def test_every_tool_of_the_scope_can_be_chosen_whatever_the_words_find(shelf: Fixed) -> None:
+    screen = browser(shelf, session="a1b2", query="zebra crossing")
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "Nothing found" in said(screen) and "tool" not in said(screen))
+        tools = await shelf.store.find_tools(session_id=id_of(shelf, "a1b2"))
+        assert tools
+        for tool in tools:
+            await pilot.press("ctrl+o")
+            await until(pilot, lambda tool=tool: f"tool {tool}" in said(screen))
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: "Nothing found" in said(screen) and ", tool " not in said(screen))
+
+
 def test_facets_go_round() -> None:
     scopes = (Scope.WORKSPACE, Scope.ALL)
     facets = Facets(Scope.WORKSPACE)

@@ -86,7 +86,8 @@ class SearchingScreen(EndsItsWork, Screen[ArchiveResult | None]):
             if about
         )
         self._facets = Facets(scope if scope in self._scopes else self._scopes[0])
-        self._tools: set[str] = set()
+        self._tools: tuple[str, ...] = ()
+        """Those that were called in the scope, the ones used most first."""
         self._page: SearchPage | None = None
         self._asked = ""
         """What was searched for last, and …"""
@@ -111,6 +112,7 @@ class SearchingScreen(EndsItsWork, Screen[ArchiveResult | None]):
         yield KeyBar()
 
     def on_mount(self) -> None:
+        self._find_tools()
         self._ask()
 
     def on_resize(self, event: Resize) -> None:
@@ -177,7 +179,6 @@ class SearchingScreen(EndsItsWork, Screen[ArchiveResult | None]):
             return
         if self._is_going:
             return
-        self._tools.update(hit.tool_name for hit in page.hits if hit.tool_name)
         self._searching = False
         self._show_page(page, mark_related=not asked.only_filters)
         typed = self.query_one(QueryBox).typed
@@ -202,9 +203,18 @@ class SearchingScreen(EndsItsWork, Screen[ArchiveResult | None]):
         self.action_facet(event.name)
 
     def action_facet(self, name: FacetName) -> None:
-        self._facets = next_facet(self._facets, name, scopes=self._scopes, tools=tuple(sorted(self._tools)))
+        self._facets = next_facet(self._facets, name, scopes=self._scopes, tools=self._tools)
         self.query_one(FacetBar).show(self._facets)
+        if name == "scope":
+            self._find_tools()
         self._ask()
+
+    @work(exclusive=True, group="tools")
+    async def _find_tools(self) -> None:
+        try:
+            self._tools = await self._reader.find_tools(**self._within(self._facets))
+        except LoomError as error:
+            self._say(str(error), error=True)
 
     @on(RowList.LeftAtTop)
     def action_to_query(self) -> None:
