@@ -155,5 +155,5 @@ def _unread(path: Path | None, error: Exception) -> ImportFailed:
     what = "What came in" if path is None else show_line(str(path), 500)
     if isinstance(error, IsADirectoryError):
         known = "`loom import --list` lists those that are known."
-        return ImportFailed(f"{what} is a folder that is no session.", f"Name files in it; {known}")
+        return ImportFailed(f"{what} cannot be read: it is a folder that is no session.", f"Name files in it; {known}")
     return ImportFailed(f"{what} cannot be read: {getattr(error, 'strerror', None) or error}.")
