@@ -91,12 +91,17 @@ class _Reader:
         """What belongs to the session beside its file."""
         self._is_agent = is_agent
         self._titles: dict[str, str] = {}
+        self._summaries: dict[int, str] = {}
+        """By the hash of the turn that each sums up to: it may be one of another session, in whose place this file was
+        written to."""
         self._seen: set[int] = set()
         """Hashes: they are all that grows with the file."""
         self._paid: list[str] = []
 
     def end(self) -> None:
         gathered = self.gathered
+        own = [words for turn, words in self._summaries.items() if turn in self._seen]
+        self._titles["summary"] = own[-1] if own else self._titles.get("summary", "")
         gathered.title = next((self._titles[kind] for kind in _TITLES if self._titles.get(kind)), "")
         if self._is_agent:
             gathered.title = f"Sub-agent: {gathered.title or gathered.first_words}"
@@ -119,7 +124,10 @@ class _Reader:
         kind = text_of(line.get("type"))
         if kind in _TITLES:
             named = next((line[name] for name in _TITLES[kind] if isinstance(line.get(name), str)), "")
-            self._titles[kind] = named or self._titles.get(kind, "")
+            if kind == "summary" and named and (leaf := text_of(line.get("leafUuid"))):
+                self._summaries[hash(leaf)] = named
+            else:
+                self._titles[kind] = named or self._titles.get(kind, "")
         elif line.get("isSidechain") and not self._is_agent:
             self.gathered.leave_out("what a sub-agent said")
         elif kind == "assistant":

@@ -95,6 +95,15 @@ def test_the_title_is_the_persons_then_the_newest_of_the_models() -> None:
     assert read_session(text_of(*TALK, named, *titled)).session.title == "Mine"
 
 
+def test_the_summary_of_another_session_is_no_title_of_this_one() -> None:
+    own = {"type": "summary", "summary": "Files of the shop", "leafUuid": "a4"}
+    other = {"type": "summary", "summary": "The deadlock on orders", "leafUuid": "z9"}
+    assert read_session(text_of(own, other, *TALK)).session.title == "Files of the shop"
+    assert read_session(text_of(*TALK, own, other)).session.title == "Files of the shop"
+    assert read_session(text_of(other, *TALK, other)).session.title == "What is here?\u2028Look."
+    assert read_session(text_of(*TALK, {"type": "summary", "summary": "Of nothing"})).session.title == "Of nothing"
+
+
 def test_what_is_no_word_of_the_talk_is_left_out_and_counted() -> None:
     read = read_session(
         text_of(
