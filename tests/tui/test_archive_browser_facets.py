@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from loom.tui.widgets.facet_bar import Facets, Scope, next_facet
+import pytest
+
+from loom.tui.widgets.facet_bar import Facet, FacetBar, Facets, Scope, next_facet
 from tests.support.browsing import NOW, Fixed, alone, id_of, until
 from tests.tui.archive_browser import browser, found, said
 
@@ -49,6 +51,20 @@ async def test_every_tool_of_the_scope_can_be_chosen_whatever_the_words_find(she
             await until(pilot, lambda tool=tool: f"tool {tool}" in said(screen))
         await pilot.press("ctrl+o")
         await until(pilot, lambda: "Nothing found" in said(screen) and ", tool " not in said(screen))
+
+
+@pytest.mark.parametrize("width", [60, 80])
+async def test_every_limit_can_be_read_in_a_narrow_window(shelf: Fixed, width: int) -> None:
+    screen = browser(shelf, scope=Scope.WORKSPACE)
+    async with alone(screen).run_test(size=(width, 20)) as pilot:
+        await until(pilot, lambda: screen.is_mounted and screen.query(FacetBar))
+        bar = screen.query_one(FacetBar)
+        bar.show(Facets(Scope.WORKSPACE, "assistant", "conversation_recall_of_all", 365))
+        await pilot.pause()
+        parts = list(bar.query(Facet))
+        assert len(parts) == 4 and all(bar.region.contains_region(part.region) for part in parts)
+        words = " ".join(str(part.render()) for part in parts)
+        assert "workspace" in words and "assistant" in words and "conversation_r" in words and "year" in words
 
 
 def test_facets_go_round() -> None:

@@ -15,7 +15,7 @@ from loom.tui.widgets.completion import CompletionPopup
 from loom.tui.widgets.facet_bar import Scope
 from loom.tui.widgets.hit_list import HitList
 from tests.support.browsing import HERE, HOSTILE, Fixed, alone, until
-from tests.tui.archive_browser import browser
+from tests.tui.archive_browser import browser, said
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,15 @@ async def test_a_name_is_offered_and_tab_writes_it_then_its_values_are_offered(s
         await until(pilot, lambda: [hit for hit in screen.query_one(HitList).items if hasattr(hit, "role")])
         hits = [hit for hit in screen.query_one(HitList).items if hasattr(hit, "role")]
         assert {hit.role for hit in hits} == {"assistant"}
+
+
+async def test_a_filter_without_a_value_is_not_told_to_be_too_short(shelf: Fixed) -> None:
+    screen = browser(shelf, scope=Scope.WORKSPACE)
+    async with alone(screen).run_test() as pilot:
+        await opened(pilot, screen)
+        await until(pilot, lambda: "Type at least 2 characters" in said(screen))
+        await pilot.press(*"tool:")
+        await until(pilot, lambda: said(screen).startswith("tool: wants a value. Searching this workspace."))
 
 
 @pytest.mark.parametrize(

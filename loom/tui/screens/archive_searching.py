@@ -129,8 +129,11 @@ class SearchingScreen(EndsItsWork, Screen[ArchiveResult | None]):
         if not self._searching:
             self.workers.cancel_group(self, "search")
             self._show_page(None)
+            typed = self.query_one(QueryBox).typed
             self._say(
-                f"Type at least {SHORTEST_QUERY} characters. Searching {self._facets.words()}."
+                f"{typed.name}: wants a value. Searching {self._facets.words()}."
+                if typed is not None and typed.is_bare
+                else f"Type at least {SHORTEST_QUERY} characters. Searching {self._facets.words()}."
                 f" Filters: {', '.join(FILTERS)}."
             )
         else:

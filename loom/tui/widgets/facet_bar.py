@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal, TypeVar
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -133,11 +134,26 @@ class FacetBar(Horizontal):
     def on_mount(self) -> None:
         self.show(self._facets)
 
+    def on_resize(self) -> None:
+        self.show(self._facets)
+
     def show(self, facets: Facets) -> None:
-        """Draw these limits."""
+        """Draw these limits, where there is too little room in fewer words."""
         self._facets = facets
-        self._parts["scope"].say(_SCOPE_WORDS[facets.scope], chosen=True)
-        self._parts["role"].say(facets.role or "any role", chosen=facets.role is not None)
-        tool = show_line(facets.tool, 24) if facets.tool is not None else "any tool"
-        self._parts["tool"].say(tool, chosen=facets.tool is not None)
-        self._parts["time"].say(_SINCE[facets.days], chosen=facets.days is not None)
+        words = _words(facets, 24)
+        if sum(cell_len(each) + len("^T   ") for each in words.values()) > self.content_size.width + len("  "):
+            words = {
+                name: each.removeprefix("this ").removeprefix("last ") for name, each in _words(facets, 15).items()
+            }
+        chosen = {"role": facets.role, "tool": facets.tool, "time": facets.days}
+        for name, part in self._parts.items():
+            part.say(words[name], chosen=name == "scope" or chosen[name] is not None)
+
+
+def _words(facets: Facets, tool_cells: int) -> dict[FacetName, str]:
+    return {
+        "scope": _SCOPE_WORDS[facets.scope],
+        "role": facets.role or "any role",
+        "tool": show_line(facets.tool, tool_cells) if facets.tool is not None else "any tool",
+        "time": _SINCE[facets.days],
+    }
