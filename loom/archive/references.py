@@ -17,18 +17,19 @@ WHOLE = f"reference NOT GLOB '{_UNFINISHED}*' AND reference NOT GLOB '{_HALF_PUR
 """For every other: nobody is to see a half."""
 
 _ALPHABET = string.digits + string.ascii_lowercase
-_SHORTEST, _LONGEST = 4, 12
+SHORTEST, _LONGEST = 4, 12
+"""Characters."""
 
 
 def is_reference(text: str) -> bool:
     """Whether it is one that a person can type."""
-    return _SHORTEST <= len(text) <= _LONGEST and set(text) <= set(_ALPHABET) and not text.isdigit()
+    return SHORTEST <= len(text) <= _LONGEST and set(text) <= set(_ALPHABET) and not text.isdigit()
 
 
 def free_reference(connection: sqlite3.Connection) -> str:
     """A reference that no session has: as short as it finds in a few tries, at least one of its characters a letter
     (all digits mean a place in the list). Unique for as long as the caller holds the write lock."""
-    length = _SHORTEST
+    length = SHORTEST
     while True:
         for _ in range(8):
             reference = _random(length)

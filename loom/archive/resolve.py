@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from loom.archive.errors import AmbiguousReference, UnknownReference
 from loom.archive.records import Session
-from loom.archive.references import HALF_PURGED, WHOLE, half_purged_reference, known_reference
+from loom.archive.references import HALF_PURGED, SHORTEST, WHOLE, half_purged_reference, known_reference
 from loom.archive.rows import SESSION_COLUMNS, session_from_row
 from loom.archive.sessions import list_sessions
 from loom.archive.workspaces import Workspace
@@ -20,6 +20,7 @@ def resolve(connection: sqlite3.Connection, wanted: str, workspace: Workspace | 
     """The session that `wanted` means: its place in the list (0 is the newest), its reference, its id, or the
     beginning of either that only one session has.
 
+    Digits are a place, and from SHORTEST on the beginning of a reference, too.
     Places and beginnings are looked up among the sessions of the workspace first. A hidden session is found by its
     whole reference or id only. Raises UnknownReference or AmbiguousReference.
     """
@@ -31,6 +32,9 @@ def resolve(connection: sqlite3.Connection, wanted: str, workspace: Workspace | 
         place = int(name) if len(name) < 9 else 2**31
         if listed := list_sessions(connection, workspace, limit=1, offset=place):
             return listed[0]
+        if len(name) < SHORTEST:
+            # Else whoever wants the newest one here would get one of another workspace, whose id begins so.
+            raise _no_place(place)
     if exact := _select(connection, f"(reference = ? OR id = ?) AND {WHOLE}", name, name):
         return exact[0]
     found = _starting_with(connection, name)
@@ -47,6 +51,11 @@ def resolve(connection: sqlite3.Connection, wanted: str, workspace: Workspace | 
     raise AmbiguousReference(
         f"`{show_line(wanted, 60)}` can mean {len(found)} sessions: {words}{more}.", "Type more of it.", choices
     )
+
+
+def _no_place(place: int) -> UnknownReference:
+    what = f"There is no place {place} in the list of sessions." if place else "There is no session here yet."
+    return UnknownReference(what, "`loom sessions` lists what there is.")
 
 
 def find_half_purged(connection: sqlite3.Connection, wanted: str) -> Session | None:

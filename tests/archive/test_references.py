@@ -89,6 +89,18 @@ async def test_the_workspace_decides_between_several(store: ConversationStore, t
     assert (await store.resolve_reference("zzz2", tmp_path / "here")).reference == "zzz2"
 
 
+async def test_a_place_that_the_list_does_not_have_means_no_other_session(
+    store: ConversationStore, tmp_path: Path
+) -> None:
+    await _named(store, tmp_path / "there", "0abc", "12ab", "2026a")
+    for digit in "0123456789":
+        with pytest.raises(UnknownReference, match="There is no session here yet" if digit == "0" else "no place"):
+            await store.resolve_reference(digit, tmp_path / "here")
+    with pytest.raises(UnknownReference, match="no place 12 in the list"):
+        await store.resolve_reference("12", tmp_path / "there")
+    assert (await store.resolve_reference("2026", tmp_path / "here")).reference == "2026a"
+
+
 async def test_a_hidden_session_needs_its_whole_name(store: ConversationStore, tmp_path: Path) -> None:
     ids = await _named(store, tmp_path, "hide")
     await store.delete_session(ids["hide"])
