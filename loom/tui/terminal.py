@@ -20,7 +20,7 @@ from textual.message import Message
 
 from loom.cowork.ending import silence
 from loom.tui.typed_ahead import as_keys, take_typed_ahead
-from loom.tui.typed_text import TypedText, pasted
+from loom.tui.typed_text import MARKS, TypedText, pasted
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -30,7 +30,11 @@ LOOK_SECONDS = 0.05
 """How often is looked whether the program ends before it hears a key."""
 _WAIT_SECONDS = 0.1
 """How long is waited for a key before it is looked whether the program ends."""
+_PASTE_SECONDS = 0.01
+"""How long is waited for the rest of a paste, which the terminal writes in one go."""
 _READ_BYTES = 65_536
+_MOST_BYTES = 8_000_000
+"""A paste that is longer is read in pieces."""
 
 
 class TerminalLost(Message):
@@ -94,11 +98,21 @@ class Terminal(LinuxDriver):
         while not ends:
             ends = self.exit_event.is_set()
             readable, _, _ = select.select([self.fileno], [], [], _WAIT_SECONDS)
-            if readable and (text := typed.take(os.read(self.fileno, _READ_BYTES))):
+            if readable and (text := typed.take(self._read(typed))):
                 for event in parser.feed(text):
                     self.process_message(event)
             for event in parser.tick():
                 self.process_message(event)
+
+    def _read(self, typed: TypedText) -> bytes:
+        """What there is to read; of a paste all that comes in one go, which tells where it ends."""
+        more = os.read(self.fileno, _READ_BYTES)
+        read = bytearray(more)
+        while more and len(read) < _MOST_BYTES and (typed.in_paste or any(mark in read for mark in MARKS)):
+            readable, _, _ = select.select([self.fileno], [], [], _PASTE_SECONDS)
+            more = os.read(self.fileno, _READ_BYTES) if readable else b""
+            read += more
+        return bytes(read)
 
     def process_message(self, message: Message) -> None:
         super().process_message(pasted(message) if isinstance(message, Paste) else message)

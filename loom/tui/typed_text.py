@@ -12,6 +12,8 @@ from codecs import getincrementaldecoder
 from textual.events import Paste
 
 _START, _END = "\x1b[200~", "\x1b[201~"
+MARKS = (_START.encode(), _END.encode())
+"""Where a paste begins and ends in what is read."""
 _ESCAPE, _STAND_IN = "\x1b", "\U0010f01b"
 """An escape in a paste, and what stands for it until Textual has made a `Paste` of it: a character that nobody has."""
 
@@ -21,7 +23,8 @@ class TypedText:
 
     def __init__(self) -> None:
         self._decode = getincrementaldecoder("utf-8")("replace").decode
-        self._in_paste = False
+        self.in_paste = False
+        """Whether the end of a paste is still to come."""
         self._held = ""
         """The end of what came of a paste, as long as it may be the beginning of its end."""
         self._tail = ""
@@ -31,7 +34,7 @@ class TypedText:
         """The text for Textual's parser; `pasted` makes its pastes what they were."""
         text, given = self._decode(data), []
         while text:
-            take = self._take_paste if self._in_paste else self._take_keys
+            take = self._take_paste if self.in_paste else self._take_keys
             part, text = take(text)
             given.append(part)
         return "".join(given)
@@ -42,12 +45,16 @@ class TypedText:
             self._tail = (self._tail + text)[1 - len(_START) :]
             return text, ""
         end = at + len(_START) - len(self._tail)
-        self._in_paste, self._tail = True, ""
+        self.in_paste, self._tail = True, ""
         return text[:end], text[end:]
 
     def _take_paste(self, text: str) -> tuple[str, str]:
         paste, end, rest = (self._held + text).partition(_END)
-        self._in_paste, self._held = not end, ""
+        # A terminal sends one end for each beginning: those before the last one were pasted.
+        inner, again, _ = rest.partition(_START)[0].rpartition(_END)
+        if again:
+            paste, rest = paste + end + inner, rest[len(inner) + len(again) :]
+        self.in_paste, self._held = not end, ""
         if not end:
             lengths = range(len(_END) - 1, 0, -1)
             self._held = next((_END[:length] for length in lengths if paste.endswith(_END[:length])), "")

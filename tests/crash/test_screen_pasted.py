@@ -33,6 +33,21 @@ async def test_what_follows_an_escape_in_a_paste_is_no_keys(place: Place) -> Non
     assert await place.said() == ["read README.md"]
 
 
+async def test_what_follows_the_end_of_a_paste_in_a_paste_is_no_keys(place: Place) -> None:
+    with place.loom() as loom:
+        loom.ready()
+        loom.say("read README.md")
+        loom.until("T5")
+        loom.press(f"{START}{END}!>ran\rlist files\r{'x' * 40}{END}")
+        loom.until("cannot be seen")
+        loom.press(" the end")
+        loom.until("the end")
+        loom.press("\x11")
+        assert loom.wait() == 0
+    assert not (place.workspace / "ran").exists()
+    assert await place.said() == ["read README.md"]
+
+
 async def test_a_paste_in_another_encoding_is_written_as_far_as_it_can_be_read(place: Place) -> None:
     with place.loom() as loom:
         loom.ready()

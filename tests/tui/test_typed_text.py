@@ -31,5 +31,10 @@ def test_a_paste_is_one_wherever_it_is_cut(size: int) -> None:
     assert _events(pieces) == ["a", PASTED, "b", "", "c"]
 
 
+def test_the_end_of_a_paste_is_the_last_one_before_another_begins() -> None:
+    ends = "\x1b[200~one\x1b[201~!ls\r\x1b[201~two\x1b[201~a\x1b[200~three\x1b[201~b"
+    assert _events([ends.encode()]) == ["one\x1b[201~!ls\r\x1b[201~two", "a", "three", "b"]
+
+
 def test_bytes_that_are_no_text_are_shown_as_such() -> None:
     assert _events([b"caf\xe9", b" \xff", "é".encode()[:1], "é".encode()[1:]]) == [*"caf\ufffd \ufffdé"]
