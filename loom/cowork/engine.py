@@ -172,6 +172,10 @@ class Engine:
             page = await self._store.search(query, session_id=own, at_hand=own, limit=limit, patience=0)
             return page.hits
 
+        if self._hint.reference(prompt.content or "") is None:
+            # Most messages refer to nothing, and looking ahead takes as long as making a full window fit.
+            self.window.set_hint("")
+            return
         hint = None
         # What leaves with this very message, the model does not see either.
         sight = self.window.sight(leave_to=self.summariser.wanted_to(self.window))
