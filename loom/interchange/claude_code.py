@@ -41,8 +41,9 @@ _SILENT = ("progress", "file-history-snapshot", "queue-operation", "permission-m
 _BESIDE = "what Claude Code wrote by itself"
 _SYNTHETIC = "<synthetic>"
 """The model of an answer that no model gave."""
-_PRINTED = ("<local-command-", "<bash-stdout>", "<bash-stderr>")
-"""How lines begin, in the person's name, with what a command printed that the person ran."""
+_NOT_SAID = ("<local-command-", "<bash-stdout>", "<bash-stderr>", "[Request interrupted by user")
+"""How lines begin, in the person's name, with what a command printed that the person ran, or that something was
+interrupted."""
 _PERSISTED = re.compile(r"<persisted-output>.*?saved to: *(?P<file>[^\n]+)", re.DOTALL)
 _AGENT = "agent-"
 _END = 64 * 1024
@@ -153,7 +154,7 @@ class _Reader:
                 words = self._whole("\n".join(self._seen_words(block.get("content"))))
                 yield given_back(call, self.gathered.answered(call), words, failed=bool(block.get("is_error")))
         if words := "\n".join(self._seen_words(content)):
-            yield note(words) if words.startswith(_PRINTED) else said("user", words)
+            yield note(words) if words.startswith(_NOT_SAID) else said("user", words)
 
     def _whole(self, words: str) -> str:
         """The output that was too large for its line, if it is where it belongs: a file may name any other one."""

@@ -95,6 +95,14 @@ def test_the_title_is_the_persons_then_the_newest_of_the_models() -> None:
     assert read_session(text_of(*TALK, named, *titled)).session.title == "Mine"
 
 
+@pytest.mark.parametrize("why", ["[Request interrupted by user]", "[Request interrupted by user for tool use]"])
+def test_an_interruption_is_a_note_and_no_message_of_the_persons(why: str) -> None:
+    stopped = [asked("i1", [say(why)]), asked("i2", "Look at the screenshot.")]
+    read = read_session(text_of(*stopped, *TALK))
+    assert read.session.title == "Look at the screenshot."
+    assert (read.turns[0].role, read.turns[0].kind, read.turns[0].content) == ("system", TurnKind.NOTE, why)
+
+
 def test_the_summary_of_another_session_is_no_title_of_this_one() -> None:
     own = {"type": "summary", "summary": "Files of the shop", "leafUuid": "a4"}
     other = {"type": "summary", "summary": "The deadlock on orders", "leafUuid": "z9"}
