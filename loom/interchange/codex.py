@@ -30,8 +30,13 @@ from loom.interchange.reading import ReadSession
 from loom.interchange.source import Source, is_file, opened
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
-_INJECTED = ("<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md")
-"""How messages begin that Codex itself sends in the person's name."""
+_INJECTED = (
+    *("<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md"),
+    *("<skill>", "<subagent_notification>"),
+)
+"""How messages begin that Codex itself sends in the person's name, …"""
+_HAPPENED = ("<turn_aborted>", "<user_shell_command>")
+"""… and those that tell what the person did: stopped it, ran a command of their own."""
 _BESIDE = "what Codex wrote by itself"
 _ROLLED_BACK = "thread_rolled_back"
 _NAME = 40
@@ -144,6 +149,8 @@ def _message(gathered: Gathered, item: Mapping[str, Any]) -> Iterator[NewTurn]:
     role = item.get("role")
     if role not in ("user", "assistant") or (role == "user" and words.lstrip().startswith(_INJECTED)):
         gathered.leave_out(_BESIDE)
+    elif role == "user" and words.lstrip().startswith(_HAPPENED):
+        yield note(words)
     elif words and role == "user":
         yield said("user", words)
     elif words:

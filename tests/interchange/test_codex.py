@@ -131,3 +131,20 @@ def test_no_time_is_yet_to_come() -> None:
     talk = [{**each, "timestamp": "9999-12-31T23:59:59Z"} for each in TALK]
     read = read_session(text_of(*talk))
     assert {str(turn.created_at) < "9999" for turn in read.turns} == {read.session.started_at < "9999"} == {True}
+
+
+def test_what_codex_says_in_the_persons_name_is_no_message_of_theirs() -> None:
+    aborted = "<turn_aborted>\nThe user interrupted the previous turn on purpose.\n</turn_aborted>"
+    command = (
+        "<user_shell_command>\n<command>\nls\n</command>\n<result>\nExit code: 0\n</result>\n</user_shell_command>"
+    )
+    skill = "<skill>\n<name>deploy</name>\nHow to deploy.\n</skill>"
+    read = read_session(text_of(TALK[0], *(message("user", each) for each in (aborted, command, skill)), *TALK[1:]))
+    assert [(turn.role, turn.kind, turn.content) for turn in read.turns[:2]] == [
+        ("system", TurnKind.NOTE, aborted),
+        ("system", TurnKind.NOTE, command),
+    ]
+    assert read.session.title == read_session(text_of(*TALK)).session.title
+    assert read.skipped["what Codex wrote by itself"] == 1 + read_session(text_of(*TALK)).skipped.get(
+        "what Codex wrote by itself", 0
+    )
