@@ -157,10 +157,6 @@ class Window:
 
     # A request
 
-    def request_messages(self, live: Sequence[ModelMessage] = ()) -> list[ModelMessage]:
-        """The messages of the next request, see `assemble`."""
-        return self.assemble(live).messages
-
     def assemble(self, live: Sequence[ModelMessage] = (), *, leave_to: int = 0) -> Assembly:
         """The next request. What must leave for it to fit leaves now, and the exchanges up to turn `leave_to` do.
 

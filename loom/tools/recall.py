@@ -198,7 +198,7 @@ class Recall:
         # So many were asked for: a model must not take them for all that there are.
         wider = f"; limit gives up to {MOST}" if most < MOST else ""
         more = f" There may be more{wider}." if len(hits) == most else ""
-        notes.insert(0, f"{found} in {_PLACES[scope]}, best first.{more}")
+        notes.insert(0, f"{found} in {_PLACES[scope]}, numbered best first.{more}")
         room = self._budget if limit else min(self._budget, max(self._budget // 2, SMALL_ROOM))
         return await self._answer(turns, notes, len(hits) - related, room)
 

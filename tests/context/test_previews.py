@@ -26,7 +26,7 @@ def a_window(tokens: int, settings: Settings | None = None) -> Window:
 
 def outputs(window: Window) -> list[int]:
     """Tokens of each tool output in the next request."""
-    messages = window.request_messages()
+    messages = window.assemble().messages
     return [words(str(p.content)) for m in messages for p in m.parts if isinstance(p, ToolReturnPart)]
 
 
@@ -82,4 +82,4 @@ def test_a_resumed_session_looks_as_it_did() -> None:
     window.add(rows.ask("and now?"))
     resumed = a_window(32_000)
     asyncio.run(resumed.load(rows))
-    assert resumed.request_messages() == window.request_messages()
+    assert resumed.assemble().messages == window.assemble().messages

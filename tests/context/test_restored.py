@@ -114,7 +114,7 @@ def test_turns_that_were_brought_back_are_left_alone_as_well() -> None:
 @pytest.mark.parametrize(("more", "summed_up"), [(1, False), (3, True)])
 def test_a_number_of_messages_that_was_set_grows_by_its_own_step(more: int, summed_up: bool) -> None:
     rows, window = restored(8, replace(SETTINGS, max_history_messages=10))
-    assert len(window.request_messages()) == 16
+    assert len(window.assemble().messages) == 16
     for _ in range(more):
         window.add(rows.ask("more"))
         window.add(rows.answer("yes"))

@@ -30,7 +30,7 @@ async def test_long_outputs_are_counted_beside_the_event_loop_and_once() -> None
     await window.load(rows)
     assert window.turns == ((1, 240),)
     assert window.usage().used > 60 * LONG / 4
-    assert window.request_messages()
+    assert window.assemble().messages
     assert len(counted) >= 60
     assert not any(on_loop for _, on_loop in counted)
 
@@ -82,4 +82,4 @@ async def test_what_is_stored_while_the_rows_are_counted_is_in_the_window() -> N
     assert stored.is_set()
     assert [turn.content for turn in rows.turns][-1] == "a message in between"
     assert window.turns[-1][1] == rows.turns[-1].turn_number
-    assert "a message in between" in str(window.request_messages()[-1])
+    assert "a message in between" in str(window.assemble().messages[-1])

@@ -53,7 +53,7 @@ def test_a_resume_needs_no_more_than_the_row() -> None:
     window.add(rows.append([shortening.turn(words)]))
     resumed = a_window()
     asyncio.run(resumed.load(rows))
-    assert resumed.request_messages() == window.request_messages()
+    assert resumed.assemble().messages == window.assemble().messages
     assert resumed.beginning == window.beginning
 
 
@@ -84,5 +84,5 @@ def test_what_leaves_has_its_receipt_and_no_second_row() -> None:
             window.add(rows.append([mark.turn(words)]))
     kinds = {turn.kind for turn in rows.turns if turn.role == "system"}
     assert TurnKind.RECEIPT in kinds
-    shown = [p for m in window.request_messages() for p in m.parts if isinstance(p, ToolReturnPart)]
+    shown = [p for m in window.assemble().messages for p in m.parts if isinstance(p, ToolReturnPart)]
     assert shown

@@ -27,14 +27,14 @@ class TestWhatIsSent:
         window.add(rows.ask("go"))
         window.add(rows.call("c1"))
         window.add(rows.result("c1", "the result"))
-        newest = window.request_messages()[-1]
+        newest = window.assemble().messages[-1]
         assert isinstance(newest, ModelRequest) and "the result" in text_of([newest])
 
     def test_takes_the_instructions_of_the_request_in_progress(self) -> None:
         rows, window = Rows(), a_window()
         window.add(rows.ask("go"))
         live = ModelRequest(parts=[UserPromptPart("go")], instructions="state: now")
-        newest = window.request_messages([live])[-1]
+        newest = window.assemble([live]).messages[-1]
         assert isinstance(newest, ModelRequest) and newest.instructions == "state: now"
 
     def test_carries_the_hint_beside_the_newest_message_only(self) -> None:
@@ -46,14 +46,14 @@ class TestWhatIsSent:
         assert assembly.segments[Segment.HINT] > 0 and assembly.texts["hint"] == "Probably meant: T12"
         window.add(rows.answer("this one"))
         window.add(rows.ask("thanks"))
-        assert "Probably" not in text_of(window.request_messages())
+        assert "Probably" not in text_of(window.assemble().messages)
 
     def test_is_valid_after_an_exchange_that_broke_off(self) -> None:
         rows, window = Rows(), a_window()
         window.add(rows.ask("go"))
         window.add(rows.call("c1"))
         window.add(rows.ask("hello?"))
-        newest = window.request_messages()[-1]
+        newest = window.assemble().messages[-1]
         assert [part.part_kind for part in newest.parts] == ["tool-return", "user-prompt"]
 
     def test_ends_with_what_is_asked_when_nothing_but_a_thought_came_to_it(self) -> None:
@@ -62,15 +62,15 @@ class TestWhatIsSent:
         for signature in (None, "s"):
             window.add(rows.say(ThinkingPart("hm", signature=signature, provider_name="p"), TextPart(" ", id="t")))
         live = ModelRequest(parts=[UserPromptPart("go")], instructions="state: now")
-        [newest] = window.request_messages([live])
+        [newest] = window.assemble([live]).messages
         assert isinstance(newest, ModelRequest) and newest.instructions == "state: now"
         window.add(rows.say(ThinkingPart("hm"), TextPart("Done.")))
         window.add(rows.ask("and now?"))
-        kinds = [[part.part_kind for part in message.parts] for message in window.request_messages()]
+        kinds = [[part.part_kind for part in message.parts] for message in window.assemble().messages]
         assert kinds[0] == ["user-prompt"] and kinds[-1] == ["user-prompt"] and "thinking" in kinds[1]
 
     def test_of_nothing_is_nothing(self) -> None:
-        assert a_window().request_messages() == []
+        assert a_window().assemble().messages == []
 
 
 class TestTheGauge:

@@ -37,7 +37,7 @@ class TestLeaving:
         assert receipt.first_turn == 1 and receipt.last_turn % 2 == 0
         assert receipt.line.startswith(f"T1–T{receipt.last_turn} left the window: ")
         assert window.left_to >= receipt.last_turn and not window.holds(1)
-        first = window.request_messages()[0]
+        first = window.assemble().messages[0]
         assert f"T1–T{window.left_to} left the window" in text_of([first])
 
     def test_counts_what_the_receipt_names(self) -> None:
@@ -85,7 +85,7 @@ class TestLeaving:
         rows, window = Rows(), a_window()
         self.fill(window, rows, 5)
         window.add(rows.ask("the newest " + "z" * 20_000))
-        assert "the newest " + "z" * 20_000 in text_of(window.request_messages())
+        assert "the newest " + "z" * 20_000 in text_of(window.assemble().messages)
 
     def test_happens_beyond_the_number_of_messages_that_was_set(self) -> None:
         rows, window = Rows(), a_window(100_000, replace(SETTINGS, max_history_messages=10))

@@ -29,7 +29,7 @@ class TestMarks:
         rows, window = self.started()
         window.add(rows.append(self.note(cleared_meta(window.beginning, 16))))
         window.add(rows.ask("fresh"))
-        assert "wish" not in text_of(window.request_messages())
+        assert "wish" not in text_of(window.assemble().messages)
         assert window.turns == ((18, 18),)
 
     async def test_clearing_can_be_undone(self) -> None:
@@ -42,16 +42,16 @@ class TestMarks:
 
     async def test_what_is_rewound_past_is_not_shown(self) -> None:
         rows, window = self.started()
-        before = window.request_messages()
+        before = window.assemble().messages
         window.add(rows.append(self.note(rewound_meta(window.beginning, Beginning(), 9))))
         assert window.turns == ((1, 8),) and not window.sight().may_recall(9) and not window.sight().may_recall(17)
         window.add(rows.ask("otherwise"))
-        text = text_of(window.request_messages())
+        text = text_of(window.assemble().messages)
         assert "wish 1" in text and "wish 2" not in text and "left the window" not in text
         [note] = rows.append(self.note(restored_meta(rows.turns[16])))
         resumed = a_window()
         await resumed.load(rows)
-        assert resumed.request_messages()[: len(before)] == before and note.turn_number == 19
+        assert resumed.assemble().messages[: len(before)] == before and note.turn_number == 19
 
     async def test_nothing_has_left_where_all_of_it_was_rewound_past(self) -> None:
         rows, window = self.started()
@@ -60,7 +60,7 @@ class TestMarks:
         window.add(rows.ask("otherwise"))
         resumed = a_window()
         await resumed.load(rows)
-        assert resumed.request_messages() == window.request_messages()
+        assert resumed.assemble().messages == window.assemble().messages
         assert resumed.left_to == 0 and resumed.assemble().receipt is None
 
     async def test_what_left_at_a_resume_is_counted_without_what_was_rewound_past(self) -> None:
@@ -86,7 +86,7 @@ class TestMarks:
         window.add(rows.exchange_with_output("wish 5", "out"))
         window.add(rows.append(self.note(cleared_meta(window.beginning, 21))))
         window.add(rows.ask("fresh"))
-        assert "[T1–T8, T18–T21 left the window." in text_of(window.request_messages())
+        assert "[T1–T8, T18–T21 left the window." in text_of(window.assemble().messages)
 
     async def test_a_summary_stands_for_what_it_sums_up(self) -> None:
         rows, window = self.started()
@@ -94,12 +94,12 @@ class TestMarks:
             rows.append(self.note(compaction_meta(window.beginning, 12), TurnKind.SUMMARY, "They wished thrice."))
         )
         window.add(rows.ask("go on"))
-        messages = window.request_messages()
+        messages = window.assemble().messages
         assert "They wished thrice." in text_of(messages[:1]) and text_of(messages).count("thrice") == 1
         assert "wish 2" not in text_of(messages) and "wish 3" in text_of(messages)
         resumed = a_window()
         await resumed.load(rows)
-        assert resumed.request_messages() == messages
+        assert resumed.assemble().messages == messages
 
     async def test_a_summary_that_leaves_for_lack_of_room_is_told_of_once(self) -> None:
         rows, window = self.started()

@@ -27,7 +27,8 @@ async def test_a_match_comes_with_a_neighbour_on_either_side(talk: Talk) -> None
     assert session is not None
     data = DATA.format(local_offset())
     assert content == (
-        f"Recalled from the archive of session {session.reference}: {data} 1 match in this session, best first.\n\n"
+        f"Recalled from the archive of session {session.reference}: {data}"
+        " 1 match in this session, numbered best first.\n\n"
         "[Turn 2] user: (2026-01-15 14:30)\n  two\n\n"
         "[Turn 3] user: (2026-01-15 14:30) match 1\n  We use JWT refresh tokens\n\n"
         "[Turn 4] user: (2026-01-15 14:30)\n  four\n\n"

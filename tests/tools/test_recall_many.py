@@ -31,7 +31,7 @@ async def test_behind_the_first_ten_matches_others_stand_alone(talk: Talk) -> No
     matches = await spread(talk, [f"The zeppelin lands at gate {n:02}." for n in range(30)])
     content = await talk.recall("search", query="zeppelin")
     shown = cited(content)
-    assert "25 matches in this session, best first. There may be more; limit gives up to 50." in content
+    assert "25 matches in this session, numbered best first. There may be more; limit gives up to 50." in content
     assert [turn for turn in matches if turn in shown] == matches[-25:]
     # The newest first among equals: ten have what stands beside them.
     assert {*shown} - {*matches} == {beside for turn in matches[-10:] for beside in (turn - 1, turn + 1)}
@@ -89,11 +89,11 @@ async def test_who_has_not_all_matches_is_told_so(talk: Talk, limit: int, said: 
     for n in range(3):
         await talk.user(f"The zeppelin lands at gate {n:02}.")
     content = await talk.recall("search", query="zeppelin", limit=limit)
-    assert f"3 matches in this session, best first.{said}\n" in content
+    assert f"3 matches in this session, numbered best first.{said}\n" in content
 
 
 async def test_who_has_as_many_as_there_ever_are_is_told_of_no_limit(talk: Talk) -> None:
     for n in range(51):
         await talk.user(f"The zeppelin lands at gate {n:02}.")
     content = await talk.recall("search", query="zeppelin", limit=80)
-    assert "50 matches in this session, best first. There may be more.\n" in content
+    assert "50 matches in this session, numbered best first. There may be more.\n" in content

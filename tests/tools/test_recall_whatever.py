@@ -222,12 +222,12 @@ async def test_what_only_stands_near_the_words_is_counted_apart_and_said_to_be_r
     related = replace(_hit(beside, 1), highlights=())
     source = Wild([found, beside], [_hit(found, 0), related])
     outcome = await Recall(source, Settings(), tokens).conversation_recall("search", "x")
-    assert " 1 match and 1 related turn in this session, best first." in outcome.content
+    assert " 1 match and 1 related turn in this session, numbered best first." in outcome.content
     assert " match 1;" in outcome.content and " related;" in outcome.content and "match 2" not in outcome.content
     assert outcome.facts["matches"] == 1
     # Filters alone match no word anywhere.
     only = (await Recall(Wild([beside], [related]), Settings(), tokens).conversation_recall("search", "x")).content
-    assert " 1 match in this session, best first." in only and " related;" not in only
+    assert " 1 match in this session, numbered best first." in only and " related;" not in only
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
