@@ -203,8 +203,10 @@ async def test_what_forks_have_in_common_is_found_once(store: ConversationStore,
 async def test_of_very_many_turns_the_newest_are_compared(
     store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sketches, "MOST_COMPARED", sketches.ROWS_AT_ONCE)
-    others = ["The soup needs more salt."] * 2 * sketches.ROWS_AT_ONCE
+    # However many of them the index has by then: it keeps a row of them together, and they wait for it one by one.
+    monkeypatch.setattr(sketches, "MOST_COMPARED", sketches.ROW_TURNS // 2)
+    monkeypatch.setattr(sketches, "ROWS_AT_ONCE", 1)
+    others = ["The soup needs more salt."] * 3 * sketches.ROW_TURNS
     await tell(store, session, SAID, *others)
     assert await store.search_turns(session, ASKED) == []
     await tell(store, session, SAID)
