@@ -200,8 +200,9 @@ async def test_what_forks_have_in_common_is_found_once(store: ConversationStore,
     assert found[0].by_meaning
 
 
+@pytest.mark.parametrize("indexed", [False, True])
 async def test_of_very_many_turns_the_newest_are_compared(
-    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
+    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch, indexed: bool
 ) -> None:
     # However many of them the index has by then: it keeps a row of them together, and they wait for it one by one.
     monkeypatch.setattr(sketches, "MOST_COMPARED", sketches.ROW_TURNS // 2)
@@ -210,6 +211,8 @@ async def test_of_very_many_turns_the_newest_are_compared(
     await tell(store, session, SAID, *others)
     assert await store.search_turns(session, ASKED) == []
     await tell(store, session, SAID)
+    if indexed:
+        reindex(store.path)
     assert [hit.turn_number for hit in await store.search_turns(session, ASKED)] == [len(others) + 2]
 
 
