@@ -58,7 +58,10 @@ def unpacked(text: str) -> list[str]:
 
 
 def placed(spelled: str, place: int) -> str:
-    """The text as one to keep, with the cursor behind `place` of its characters, for `read_placed`."""
+    """The text as one to keep, with the cursor behind `place` of its characters, for `read_placed`; a blank one stays
+    blank, so that nobody keeps it."""
+    if not spelled.strip():
+        return spelled
     # The first one is the place: a text that came with its own keeps them all.
     place = 0 if _HERE in spelled else place
     return f"{spelled[:place]}{_HERE}{spelled[place:]}"

@@ -39,7 +39,12 @@ def test_one_piece_stays_what_it_is_and_several_are_a_message() -> None:
 def test_the_place_of_the_cursor_costs_no_character(text: str, place: int) -> None:
     found, where = read_placed(placed(text, place))
     assert found == text
-    assert where == (0 if "\x11" in text else min(place, len(text)))
+    assert where == (None if not text.strip() else 0 if "\x11" in text else min(place, len(text)))
+
+
+@given(st.text(" \n\t", max_size=8), st.integers(0, 8))
+def test_the_place_of_the_cursor_makes_no_words_of_blanks(text: str, place: int) -> None:
+    assert packed(placed(text, place), "end") == "end"
 
 
 @given(texts)

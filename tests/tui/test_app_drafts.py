@@ -64,6 +64,15 @@ async def test_a_draft_goes_to_the_disk_while_it_is_written(locations: Locations
         await seat.until(lambda: not list(locations.unsent.iterdir()))
 
 
+async def test_blanks_are_no_draft_wherever_the_cursor_stands(locations: Locations, workspace: Path) -> None:
+    async with seated(locations, workspace) as seat:
+        await seat.ready()
+        await seat.pilot.press("space", "space", "home")
+        assert seat.chat.query_one(Composer).text == "  "
+        await seat.pilot.press("ctrl+q")
+    assert not list(locations.unsent.glob("*.txt"))
+
+
 async def test_a_message_that_was_stored_is_no_draft_any_more(locations: Locations, workspace: Path) -> None:
     async with seated(locations, workspace) as seat:
         await seat.ready()
