@@ -178,6 +178,10 @@ class Answering:
             self.engine.set_beside(self._beside)
             self.measure()
 
+    def sees(self, turn: int) -> bool:
+        """Whether the model sees this turn; no tool asks while there is no engine."""
+        return self.engine is not None and self.engine.window.holds(turn)
+
     @property
     def recall_room(self) -> int:
         """The most tokens that one recall may take in the window; no tool runs while there is no engine."""

@@ -73,6 +73,7 @@ class SessionParts:
                 lambda: self._record.detail,
                 self._state_yaml,
                 lambda: self._record.state.rewound,
+                self._sees,
             ),
             workbench.counter.count,
             pins=ModelPins(self._board),
@@ -127,6 +128,9 @@ class SessionParts:
 
     def _state_yaml(self) -> str:
         return self._answering.state_yaml()
+
+    def _sees(self, turn: int) -> bool:
+        return self._answering.sees(turn)
 
     def _model_ready(self) -> None:
         self._exchanges.start_next()

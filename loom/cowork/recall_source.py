@@ -29,6 +29,8 @@ class ArchiveRecall:
     """The state's YAML and the totals, for `summary`."""
     rewound_here: Callable[[], Ranges]
     """The turns of this session that the person rewound past."""
+    sees: Callable[[int], bool]
+    """Whether the model sees a turn of this session."""
 
     def session_id(self) -> str:
         session = self.session()
@@ -52,14 +54,15 @@ class ArchiveRecall:
         return replace(page, hits=hits)
 
     def _is_asking(self, hit: SearchHit | Turn) -> bool:
-        """Whether these are the words that ask, or the model's own on its way to ask, which it has before it: they have
-        every word of the query."""
+        """Whether these are the words that ask, or the model's own on its way to ask: they have every word of the
+        query. Only those that it has before it: a long exchange leaves the window, too, from its beginning on."""
         session = self.session()
         return (
             session is not None
             and (hit.session_id, hit.exchange) == (session.id, session.exchange_count)
             and hit.role in ("user", "assistant")
             and hit.kind in (TurnKind.TEXT, TurnKind.THINKING)
+            and self.sees(hit.turn_number)
         )
 
     async def session_meant(self, reference: str, scope: Scope) -> tuple[str, str] | None:

@@ -53,7 +53,7 @@ def shown(answer: str, evidence: list[int], tokens: int) -> Shown:
 def recall_of(store: ConversationStore, session: Session, counter: TokenCounter) -> Recall:
     # The exchange that asks comes behind all that was said.
     asking = replace(session, exchange_count=session.exchange_count + 1)
-    source = ArchiveRecall(store, "/bench", lambda: asking, lambda: "", lambda: ())
+    source = ArchiveRecall(store, "/bench", lambda: asking, lambda: "", lambda: (), lambda turn: True)
     return Recall(source, Settings(), counter.count)
 
 

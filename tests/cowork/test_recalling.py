@@ -105,6 +105,30 @@ async def test_an_exchange_full_of_the_words_does_not_hide_what_was_said_before(
     assert f"[Turn {log}] tool:" in answer and words in answer, answer
 
 
+async def test_what_the_model_said_in_this_exchange_is_found_once_it_left_the_window(
+    start: Start, provider: ScriptedProvider
+) -> None:
+    provider.add(
+        Reply(
+            Reasoning("The hangar is at Oberursel, I see."),
+            Text("The zeppelin has the serial number Z-4711."),
+            Call("read_file", {"path": "README.md"}),
+        )
+    )
+    for n in range(60):
+        provider.add(Reply(Text(f"Step {n}: {'word ' * 600}"), Call("read_file", {"path": f"{n}.md"})))
+    provider.add(
+        Reply(Call("conversation_recall", {"action": "search", "query": "zeppelin serial number"})),
+        Reply(Call("conversation_recall", {"action": "search", "query": "hangar Oberursel"})),
+        Reply(Text("I see.")),
+    )
+    talk = await start(choice=chat(SMALL))
+    await talk.say("Go on.")
+    assert "Z-4711" not in str(provider.requests[-3].messages), "it is to have left"
+    answers = [str(m["content"]) for m in provider.requests[-1].messages if m["role"] == "tool"][-2:]
+    assert "Z-4711" in answers[0] and "at Oberursel" in answers[1], answers
+
+
 async def test_a_large_turn_is_read_on_where_it_was_cut(
     start: Start, bench: Workbench, workspace: Path, provider: ScriptedProvider
 ) -> None:

@@ -61,7 +61,12 @@ class Talk:
             session = replace(session, exchange_count=session.exchange_count + 1)
         rewound = await self.store.get_rewound(self.session)
         source = ArchiveRecall(
-            self.store, str(self.workspace), lambda: session, lambda: "focus: auth\n", lambda: rewound
+            self.store,
+            str(self.workspace),
+            lambda: session,
+            lambda: "focus: auth\n",
+            lambda: rewound,
+            lambda turn: True,
         )
         tools = build_toolbox(self.workspace, settings, source, tokens)
         content = (await tools["conversation_recall"].function(action, **arguments)).content
