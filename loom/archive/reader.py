@@ -162,9 +162,10 @@ class ArchiveReader:
         """The newest `limit` results of a tool, newest first."""
         return await self._access.read(lambda c: reading.tool_turns(c, session_id, tool_name, limit))
 
-    async def find_call(self, session_id: str, tool_call_id: str) -> Turn | None:
-        """The assistant turn that asked for this call; None if there is none."""
-        return await self._access.read(lambda c: reading.asking_turn(c, session_id, tool_call_id))
+    async def find_call(self, session_id: str, tool_call_id: str, *, before: int | None = None) -> Turn | None:
+        """The newest assistant turn before turn `before` (of all if None) that asked for a call of this id; None if
+        there is none. The one before its result is the call's own: some local servers give ids again."""
+        return await self._access.read(lambda c: reading.asking_turn(c, session_id, tool_call_id, before))
 
     async def get_turn_count(self, session_id: str) -> int:
         """How many turns the session has; 0 for an unknown one."""

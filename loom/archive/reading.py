@@ -134,19 +134,15 @@ def has_key(connection: sqlite3.Connection, session_id: str, beginning: str) -> 
     return connection.execute(query, (session_id, beginning, f"{beginning}\U0010ffff")).fetchone() is not None
 
 
-def asking_turn(connection: sqlite3.Connection, session_id: str, tool_call_id: str) -> Turn | None:
-    """The assistant turn that asked for this call, or None.
+def asking_turn(connection: sqlite3.Connection, session_id: str, tool_call_id: str, before: int | None) -> Turn | None:
+    """The newest assistant turn before turn `before` (of all if None) that asked for a call of this id, or None.
 
-    Looked for backwards from the call's result, or from the end when there is none yet: a call stands next to both.
+    Looked for backwards, from the call's result, or from the end when there is none yet: it stands next to both.
     """
-    answer = connection.execute(
-        "SELECT min(turn_number) FROM conversation_turns WHERE session_id = ? AND tool_call_id = ? AND role = 'tool'",
-        (session_id, tool_call_id),
-    ).fetchone()
     asking = connection.execute(
         "SELECT turn_number, tool_calls FROM conversation_turns WHERE session_id = ? AND role = 'assistant'"
         " AND turn_number < ? AND tool_calls IS NOT NULL ORDER BY turn_number DESC",
-        (session_id, _BEYOND if answer[0] is None else answer[0]),
+        (session_id, _BEYOND if before is None else before),
     )
     for number, calls in asking:
         if any(isinstance(call, dict) and call.get("id") == tool_call_id for call in _calls(calls)):

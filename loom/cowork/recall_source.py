@@ -88,8 +88,8 @@ class ArchiveRecall:
     async def tools(self) -> Sequence[str]:
         return await self.store.find_tools(session_id=self.session_id())
 
-    async def call(self, session_id: str, tool_call_id: str) -> Turn | None:
-        return await self.store.find_call(session_id, tool_call_id)
+    async def call(self, session_id: str, tool_call_id: str, before: int) -> Turn | None:
+        return await self.store.find_call(session_id, tool_call_id, before=before)
 
     async def summary(self) -> str:
         return self.overview()

@@ -81,8 +81,8 @@ class RecallSource(Protocol):
     async def tools(self) -> Sequence[str]:
         """The tools that have results in this session, those used most first."""
 
-    async def call(self, session_id: str, tool_call_id: str) -> Turn | None:
-        """The turn that asked for a call."""
+    async def call(self, session_id: str, tool_call_id: str, before: int) -> Turn | None:
+        """The turn that asked for the call whose result is turn `before`."""
 
     async def summary(self) -> str:
         """The session's state and totals."""
@@ -341,7 +341,7 @@ class Recall:
         if turn.role != "tool" or turn.tool_call_id is None:
             return None
         try:
-            asked = await self._source.call(turn.session_id, turn.tool_call_id)
+            asked = await self._source.call(turn.session_id, turn.tool_call_id, turn.turn_number)
         except ArchiveDamaged:
             return None
         calls = calls_of(asked) if asked else []

@@ -85,11 +85,13 @@ async def test_the_turn_that_asked_is_found(store: ConversationStore, talk: str)
     assert await store.find_call(talk, "never asked") is None
 
 
-async def test_a_call_id_that_was_used_twice_gives_the_first_answered_one(store: ConversationStore, talk: str) -> None:
+async def test_of_a_call_id_that_was_used_twice_each_result_has_its_own_call(
+    store: ConversationStore, talk: str
+) -> None:
     await store.append_turns(talk, [_call("c1", "read_file"), _result("c1", "read_file", "again")])
-    turn = await store.find_call(talk, "c1")
-    assert turn is not None
-    assert turn.turn_number == 2
+    found = [await store.find_call(talk, "c1", before=result) for result in (3, 42)]
+    assert [turn and turn.turn_number for turn in found] == [2, 41]
+    assert await store.find_call(talk, "c1", before=2) is None
 
 
 async def test_an_unknown_session_has_no_turns(store: ConversationStore) -> None:

@@ -205,6 +205,30 @@ async def test_recall_answers_are_no_neighbours(talk: Talk) -> None:
     assert "an older answer" not in content
 
 
+async def test_a_result_is_cited_with_its_own_call_where_ids_begin_anew(talk: Talk) -> None:
+    for path in "ab":
+        await talk.user(f"Read {path}.")
+        await talk.store.append_turn(
+            talk.session,
+            "assistant",
+            None,
+            kind=TurnKind.TOOL_CALL,
+            tool_calls=[{"id": "call_0", "name": "read_file", "arguments": {"path": path}}],
+        )
+        await talk.store.append_turn(
+            talk.session, "tool", f"needle {path}", kind=TurnKind.TOOL_RESULT, tool_call_id="call_0",
+            tool_name="read_file",
+        )  # fmt: skip
+    await talk.assistant("Well.")
+    for arguments in (
+        {"action": "search", "query": '"needle b"'},
+        {"action": "range", "start_turn": 1, "end_turn": 6},
+        {"action": "tool_calls", "tool_name": "read_file"},
+    ):
+        content = await talk.recall(**arguments)
+        assert '[Turn 6] tool:read_file(path="b") (' in content, content
+
+
 async def test_a_damaged_neighbour_does_not_hide_the_match(talk: Talk) -> None:
     await talk.user("read it")
     await talk.tool("read_file", "the needle", path="a")
