@@ -35,7 +35,7 @@ class TurnKind(StrEnum):
     RECEIPT = "receipt"
     """The line that says which turns left the window."""
     NOTE = "note"
-    """loom's own word to the person (cleared, uncompacted, error); never sent to the model."""
+    """loom's own word to the person (cleared, uncompacted, error); never in the model's window."""
 
 
 class TurnStatus(StrEnum):

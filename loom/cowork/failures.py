@@ -1,5 +1,5 @@
 """Why an exchange failed, kept behind its turns as loom's own word to the person: who opens the session again reads it
-there. The model is never sent it, and no search finds it."""
+there. It is in no request and no search finds it; a model that reads these very turns again is shown it as they are."""
 
 from __future__ import annotations
 
