@@ -15,6 +15,7 @@ from loom.cowork.failures import failure_note
 from loom.locations import Locations
 from loom.tui.widgets.line import ErrorBlock
 from loom.tui.widgets.message import AssistantMessage
+from loom.tui.widgets.transcript import Transcript
 from tests.support.browsing import screen_text
 from tests.support.provider import ScriptedProvider
 from tests.support.replies import Reply, Text, server_error
@@ -77,3 +78,21 @@ async def test_one_that_could_not_be_kept_is_told_all_the_same() -> None:
         app.service.tell(ExchangeStarted(1), TurnStored(failed(3, "No.")), ExchangeEnded(1, Outcome.FAILED, "No."))
         await settled(pilot, app)
         assert [(block.source, block.count) for block in app.chat.query(ErrorBlock)] == [(WHY, 3), ("No.", 1)]
+
+
+async def test_one_that_was_said_often_is_counted_once_across_two_pages() -> None:
+    said = [turn(n, "user" if n % 2 else "assistant", f"Number {n}.") for n in range(1, 153)]
+    said[50:54] = [failed(n) for n in range(51, 55)]
+    app = ChatApp(turns=said, session=session_record())
+    async with app.run_test(size=(100, 24)) as pilot:
+        transcript = app.chat.query_one(Transcript)
+        await settled(pilot, app)
+        assert [block.count for block in app.chat.query(ErrorBlock)] == [2], "the newest page begins between them"
+        assert transcript.oldest_turn == 53
+        transcript.focus()
+        while transcript.oldest_turn > 1:
+            await pilot.press("home")
+            await settled(pilot, app)
+        assert [block.count for block in app.chat.query(ErrorBlock)] == [2, 2]
+        assert transcript.reveal(51)
+        assert [block for block in transcript.children if block.has_class("-found")] == [app.chat.query(ErrorBlock)[0]]

@@ -112,5 +112,10 @@ def settle(blocks: Sequence[Block]) -> None:
 
 
 def block_turn(block: Widget) -> int:
-    """The turn that a block draws; 0 when it draws none."""
+    """The turn that a block draws, of several the newest; 0 when it draws none."""
     return (block.turn_number or 0) if isinstance(block, TurnBlock | ToolCard | Fold | ReceiptLine | ErrorBlock) else 0
+
+
+def first_turn(block: Widget) -> int:
+    """The oldest turn that a block draws; 0 when it draws none."""
+    return (block.first_turn or 0) if isinstance(block, ErrorBlock) else block_turn(block)

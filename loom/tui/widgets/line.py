@@ -72,6 +72,8 @@ class ErrorBlock(Static):
         super().__init__(markup=False)
         self.source = text
         self.turn_number = turn_number
+        self.first_turn = turn_number
+        """The oldest turn that said it; `turn_number` is the newest."""
         self.count = 1
         """How often it was said."""
         self._draw()
@@ -83,6 +85,7 @@ class ErrorBlock(Static):
             return False
         if other.turn_number is not None or self.turn_number is None:
             self.turn_number = other.turn_number
+            self.first_turn = self.first_turn or other.turn_number
             self.count += 1
             self._draw()
         return True

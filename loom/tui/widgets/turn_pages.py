@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from loom.archive.records import Turn
 from loom.archive.rewound import is_rewound
-from loom.tui.widgets.blocks import block_turn, blocks_for, settle
+from loom.tui.widgets.blocks import block_turn, blocks_for, first_turn, settle
 from loom.tui.widgets.line import ErrorBlock, ReceiptLine
 from loom.tui.widgets.pinnable import Pinnable
 from loom.tui.widgets.reading_place import ReadingPlace
@@ -188,7 +188,7 @@ class TurnPages(VerticalScroll):
 
     def reveal(self, turn: int) -> bool:
         """Scroll to the block of this turn and mark it; False if it is not drawn."""
-        blocks = [block for block in self.children if 0 < block_turn(block) <= turn]
+        blocks = [block for block in self.children if 0 < first_turn(block) <= turn]
         if not blocks or self.newest_turn < turn:
             return False
         for marked in self.query(".-found"):
@@ -209,7 +209,7 @@ class TurnPages(VerticalScroll):
 
     @property
     def oldest_turn(self) -> int:
-        return next((n for n in map(block_turn, self.children) if n), 0)
+        return next((n for n in map(first_turn, self.children) if n), 0)
 
     @property
     def newest_turn(self) -> int:
