@@ -116,7 +116,7 @@ async def test_what_the_model_said_in_this_exchange_is_found_once_it_left_the_wi
         )
     )
     for n in range(60):
-        provider.add(Reply(Text(f"Step {n}: {'word ' * 600}"), Call("read_file", {"path": f"{n}.md"})))
+        provider.add(Reply(Text(f"Step {n}: {'word ' * 600}", pieces=1), Call("read_file", {"path": f"{n}.md"})))
     provider.add(
         Reply(Call("conversation_recall", {"action": "search", "query": "zeppelin serial number"})),
         Reply(Call("conversation_recall", {"action": "search", "query": "hangar Oberursel"})),
