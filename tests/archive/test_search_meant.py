@@ -200,6 +200,13 @@ async def test_what_forks_have_in_common_is_found_once(store: ConversationStore,
     assert found[0].by_meaning
 
 
+async def test_what_was_said_twice_takes_one_place(store: ConversationStore, session: str) -> None:
+    near = "We publish the new version on Friday then."
+    await tell(store, session, *OTHERS[:3], SAID, *OTHERS[3:], *[near] * 4)
+    found = contents(await store.search_turns(session, ASKED))
+    assert SAID in found[:5] and found[:5].count(near) == 1
+
+
 @pytest.mark.parametrize("indexed", [False, True])
 async def test_of_very_many_turns_the_newest_are_compared(
     store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch, indexed: bool

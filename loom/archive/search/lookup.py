@@ -240,7 +240,9 @@ def _with_meant(
         check=reader.check,
     )
     reader.check()
-    readings = _readings(query, meaning, reader.texts(marks), reader)
+    # Of what was said in the same words the newest: the places are few.
+    newest = {text: place for place, text in sorted(reader.texts(marks).items())}
+    readings = _readings(query, meaning, {place: text for text, place in newest.items()}, reader)
     chosen = meant(ranked, readings, marks, cues)
     first = ranked[:FIRST_BY_WORDS]
     score = first[-1][1] if first else 0.0
