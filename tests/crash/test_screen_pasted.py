@@ -17,28 +17,20 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-async def test_what_follows_an_escape_in_a_paste_is_no_keys(place: Place) -> None:
+@pytest.mark.parametrize(
+    "begins",
+    [
+        pytest.param("\x1b\x7f", id="an escape, and a backspace, so that the composer is empty again"),
+        pytest.param(END, id="the end of a paste"),
+    ],
+)
+async def test_what_follows_in_a_paste_is_no_keys(place: Place, begins: str) -> None:
     with place.loom() as loom:
         loom.ready()
         loom.say("read README.md")
         loom.until("T5")
-        # An escape; a backspace, so that the composer is empty again; a command of the shell, and Enter.
-        loom.press(f"{START}\x1b\x7f!>ran\rlist files\r{'x' * 40}{END}")
-        loom.until("cannot be seen")
-        loom.press(" the end")
-        loom.until("the end")
-        loom.press("\x11")
-        assert loom.wait() == 0
-    assert not (place.workspace / "ran").exists()
-    assert await place.said() == ["read README.md"]
-
-
-async def test_what_follows_the_end_of_a_paste_in_a_paste_is_no_keys(place: Place) -> None:
-    with place.loom() as loom:
-        loom.ready()
-        loom.say("read README.md")
-        loom.until("T5")
-        loom.press(f"{START}{END}!>ran\rlist files\r{'x' * 40}{END}")
+        # A command of the shell, and Enter.
+        loom.press(f"{START}{begins}!>ran\rlist files\r{'x' * 40}{END}")
         loom.until("cannot be seen")
         loom.press(" the end")
         loom.until("the end")
