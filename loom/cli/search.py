@@ -59,6 +59,8 @@ def run(parsed: argparse.Namespace) -> int:
             f"loom: {page.waiting_turns:,} older turns were not searched: they wait for the full-text index. It is made"
             " while loom runs; `loom check --reindex` makes it now."
         )
+    for doubt in page.doubts:
+        say(f"loom: {show_line(doubt, 300)}")
     if not page.has_words:
         nothing = "nothing has these words" if page.hits else "nothing found"
         say(f"loom: {nothing} in {plural(page.searched_turns, 'turn')}{_hints(page, near, is_wide=is_wide)}")

@@ -185,6 +185,7 @@ class Recall:
             notes.append(f"{query} as a turn of this session: action=range start_turn={cited[1]}.")
         if page.waiting_turns:
             notes.append(f"{page.waiting_turns:,} older turns are still being indexed and were not searched.")
+        notes += map(storable, page.doubts)
         if not hits:
             return await self._nothing_found(query, scope, page, notes)
         turns = await self._around(hits, await self._source.revisions(hits, query, scope), limit or USUAL)

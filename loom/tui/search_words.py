@@ -34,6 +34,7 @@ def outcome(
     said = [f"Enter goes to T{named} of this session."] if named else []
     if page.waiting_turns:
         said.append(f"{page.waiting_turns:,} older turns are still being indexed and were not searched.")
+    said += [show_line(doubt, 300) for doubt in page.doubts]
     if page.has_words:
         return " ".join(said)
     where = "the session that it names" if asked.names_session else facets.words()

@@ -90,12 +90,12 @@ async def test_index_and_tail_give_one_answer(store: ConversationStore, session:
 async def test_every_turn_is_found_once_whatever_the_state_of_the_index(
     store: ConversationStore, session: str, archive_path: Path
 ) -> None:
-    turns = await tell(store, session, *(f"needle number {i}" for i in range(300)))
+    turns = await tell(store, session, *(f"needle number {i}" for i in range(400)))
     for _ in range(5):
-        assert sorted(await found(store, session, "needle", limit=400)) == turns
+        assert sorted(await found(store, session, "needle", limit=500)) == turns
         await asyncio.sleep(0)
     await index_all(store)
-    assert sorted(await found(store, session, "needle", limit=400)) == turns
+    assert sorted(await found(store, session, "needle", limit=500)) == turns
 
 
 async def test_a_deleted_session_is_never_found(store: ConversationStore, session: str, tmp_path: Path) -> None:

@@ -15,10 +15,11 @@ from loom.archive.database import connect
 from loom.archive.migrations import prepare
 from loom.archive.search import budget, leaping, matching, postings
 from loom.archive.search.document import Entry, TurnRow, entry_of, key_of, place_of, turn_of
-from loom.archive.search.evidence import Evidence, Match
+from loom.archive.search.evidence import Evidence
 from loom.archive.search.index import index_batch
 from loom.archive.search.lookup import search
-from loom.archive.search.pool import pool_of
+from loom.archive.search.matches import Match
+from loom.archive.search.pool import POOL, pool_of
 from loom.archive.search.postings import Postings
 from loom.archive.search.request import Request
 from loom.archive.search.scope import Scope
@@ -235,12 +236,12 @@ def test_the_pool_is_the_same_whether_or_not_it_could_be_cut_short() -> None:
     rare = Match("rare", 9.0, dict.fromkeys(range(0, 40000, 100), 1.0), literal=False)
     common = Match("common", 1.0, {place: 0.6 + place % 2 * 0.4 for place in range(20_000)}, literal=False)
     evidence = Evidence((common, rare), None, frozenset(), 10.0, is_lookup=False)
-    assert pool_of(evidence, None) == pool_of(evidence, lambda places: places)
-    odd = pool_of(evidence, lambda places: [place for place in places if place % 2])
-    assert len(odd) == 300
+    assert pool_of(evidence, None, POOL) == pool_of(evidence, lambda places: places, POOL)
+    odd = pool_of(evidence, lambda places: [place for place in places if place % 2], POOL)
+    assert len(odd) == POOL
     assert odd[0] == 19_999
     assert all(place % 2 for place in odd)
-    assert pool_of(Evidence((), None, frozenset(), 0.0, is_lookup=True), None) == []
+    assert pool_of(Evidence((), None, frozenset(), 0.0, is_lookup=True), None, POOL) == []
 
 
 def entry(number: int, text: str) -> Entry:

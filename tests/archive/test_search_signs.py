@@ -13,7 +13,7 @@ import pytest
 
 from loom.archive.database import connect
 from loom.archive.migrations import prepare
-from loom.archive.search import evidence
+from loom.archive.search import passages
 from loom.archive.search.index import index_batch
 from loom.archive.search.lookup import search
 from loom.archive.search.request import Request
@@ -27,8 +27,8 @@ LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtenges
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "MAX_LIKELY", FEW)
-    monkeypatch.setattr(evidence, "MAX_VERIFIED", FEW)
+    monkeypatch.setattr(passages, "MAX_LIKELY", FEW)
+    monkeypatch.setattr(passages, "MAX_VERIFIED", FEW)
 
 
 @pytest.fixture

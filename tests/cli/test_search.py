@@ -86,6 +86,12 @@ def test_a_minus_that_is_taken_for_an_option_is_told_where_it_goes(home: Path, m
     assert "loom search: error: " in done.stderr and "goes behind --" in done.stderr
 
 
+def test_a_phrase_that_stands_nowhere_is_said_to(home: Path) -> None:
+    done = search(home, '"plan kangaroo"')
+    assert done.returncode == 0 and "kangaroo plan" in done.stdout
+    assert done.stderr == "loom: Nothing has “plan kangaroo” word for word.\n"
+
+
 async def test_pinned_words_are_found_as_a_pin(home: Path) -> None:
     store = await ConversationStore.open(home / "archive.db")
     session = (await store.list_sessions(str(home.parent / "here")))[0]

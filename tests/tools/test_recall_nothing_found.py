@@ -27,6 +27,13 @@ async def test_nothing_found_names_words_that_are_spelt_nearly_alike(talk: Talk)
     assert "Spelt" not in await talk.recall("search", query="zzyzx")
 
 
+async def test_a_phrase_that_stands_nowhere_is_said_to(talk: Talk) -> None:
+    await talk.user("We use Postgres as the database.")
+    content = await talk.recall("search", query='"database Postgres"')
+    assert "match 1" in content and "Nothing has “database postgres” word for word." in content
+    assert "word for word" not in await talk.recall("search", query='"the database"')
+
+
 async def test_what_is_no_query_and_no_scope_is_refused(talk: Talk) -> None:
     await talk.user("hello")
     for query in ("", " \n", "\0"):

@@ -131,6 +131,13 @@ async def test_nothing_found_says_what_was_searched(shelf: Fixed) -> None:
         await until(pilot, lambda: "Nothing found for “zebra crossing” in 6 turns of this session" in said(screen))
 
 
+async def test_a_phrase_that_stands_nowhere_is_said_to_beside_what_has_its_words(shelf: Fixed) -> None:
+    screen = browser(shelf, query='"timeout seconds login"')
+    async with alone(screen).run_test() as pilot:
+        await until(pilot, lambda: "Nothing has “timeout seconds login” word for word." in said(screen))
+        assert found(screen)
+
+
 @pytest.mark.parametrize(
     ("query", "words"),
     [

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from loom.archive.search.compounds import halves
-from loom.archive.search.numbers import beside_numbers, with_other_numbers
+from loom.archive.search.matches import EDGE, INNER, LITERAL, Match, Rarity, standing_in
+from loom.archive.search.passages import numbers_match, passage_match
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, Term
 from loom.archive.search.related import related_to
 from loom.archive.search.restrictions import Texts, mentions_of, taken_out
-from loom.archive.search.words import cjk_pieces, cjk_runs, core_of, fold, is_code_like, names_of, words_of
+from loom.archive.search.words import core_of, is_code_like, names_of, words_of
 
 PART = 0.6
 """A word inside an identifier, against the same word standing alone."""
 PREFIX = 0.7
-EDGE, INNER = 0.8, 0.6
-"""A name inside a longer one: with a border beside it (`auth.py` in `my-auth.py`), and in the middle of a word."""
 LIKE = 0.7
 """A name that is only similar, times the similarity."""
 LEAST_SIMILARITY = 0.8
@@ -34,10 +31,6 @@ HALVES, RARE = 0.8, 5
 """Both halves of a word (`road trip` for `roadtrip`) against the word itself, where no more turns than this have it."""
 MAX_RELATED_SCOPE = 100_000
 """Turns in scope from which on the words themselves are enough, and each look-up costs more."""
-LITERAL = 12.0
-"""A name or passage as typed, against a word of the same rarity."""
-OTHER_NUMBERS = 0.8
-"""A passage with other numbers in it, against the passage."""
 WITHIN_NAME = 0.3
 """A word that the query has only within a name which is found, against a word of its own."""
 MAX_COMPOUND = 8
@@ -46,33 +39,8 @@ MAX_MEANT = 3
 """Names that a mistyped one is taken for, when longer names that have them inside are looked for."""
 MAX_MISTYPED = 2
 """Names that a person types; more were pasted, and a path among them is rather another one than mistyped."""
-MAX_VERIFIED = 200
-"""Turns whose text is read to see whether a passage stands in it."""
-MAX_LIKELY = 2_000
-"""Turns that have the words of a passage, of which the likeliest MAX_VERIFIED are read."""
-MAX_READ = 4_000_000
-"""Characters of turns with a passage of signs, from which on enough of them are known."""
-MAX_KEYS = 48
-"""Words of a passage that a turn must have before its text is read."""
 MAX_MARKED = 8
 """Names that a mistyped one was taken for, which are marked in what was found."""
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """One part of a query and where it was found."""
-
-    key: str
-    weight: float
-    """How much finding it says: its rarity in scope, times what kind of part it is."""
-    strengths: Mapping[int, float]
-    """Place to how well it was found there, 0 to 1."""
-    literal: bool
-    """As typed; does not spill over to the turns beside it."""
-    within_name: bool = False
-    """A word that the query has only inside a name which is found."""
-    instead: tuple[str, ...] = ()
-    """The names that it was taken for, where it is nowhere as it is typed; the likeliest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +55,8 @@ class Evidence:
     """The weights of the query's words, those found nowhere included."""
     is_lookup: bool
     """The query is one word, or names alone: what merely stands beside a match is no answer to it."""
+    quoted: tuple[Match, ...] = ()
+    """The passages in quotation marks, found or not."""
 
     @property
     def instead(self) -> tuple[str, ...]:
@@ -94,10 +64,10 @@ class Evidence:
         return tuple(dict.fromkeys(name for match in self.matches for name in match.instead))
 
 
-def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
-    """The evidence for a query in a scope."""
+def gather(query: Query, postings: Postings, texts: Texts, wanted: int) -> Evidence:
+    """The evidence for a query in a scope, of which so many hits are wanted."""
     postings.read([term.stem for term in query.terms], query.pieces)
-    rarity = _Rarity(postings.turns)
+    rarity = Rarity(postings.turns)
     few = len(query.names) <= MAX_MISTYPED
     names = [match for name in query.names for match in _name_matches(name, postings, rarity, may_be_mistyped=few)]
     known = {root for name in names if name.strengths for root in words_of(name.key)}
@@ -122,15 +92,16 @@ def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
         matches.append(compound)
     required: set[int] | None = None
     named = frozenset(place for match in names for place in match.strengths)
-    for phrase in query.phrases:
-        match = _passage_match(phrase, named, postings, texts, rarity, quoted=True)
-        matches.append(match)
+    quoted = [passage_match(phrase, named, postings, texts, rarity, quoted=wanted) for phrase in query.phrases]
+    matches += quoted
+    for match in quoted:
         if match.strengths:
             required = set(match.strengths) if required is None else required & set(match.strengths)
-    matches += [_passage_match(passage, named, postings, texts, rarity) for passage in query.passages]
+    common = query.is_common
+    matches += [passage_match(passage, named, postings, texts, rarity, common=common) for passage in query.passages]
     standing = {match.key for match in matches if match.strengths}
     matches += [
-        _numbers_match(passage, postings, texts, rarity)
+        numbers_match(passage, postings, texts, rarity)
         for passage in dict.fromkeys((*query.phrases, *query.passages))
         if passage not in standing
     ]
@@ -147,21 +118,11 @@ def gather(query: Query, postings: Postings, texts: Texts) -> Evidence:
         frozenset(forbidden - verbatim),
         total,
         is_lookup=sum(not match.literal and not match.within_name for match in matches) < 2,
+        quoted=tuple(quoted),
     )
 
 
-class _Rarity:
-    def __init__(self, turns: int) -> None:
-        self._turns = turns
-
-    def of(self, found: Mapping[int, float], turns: int = 0) -> float:
-        """BM25's inverse document frequency within the scope; that of one turn for what is in none. `turns` is how
-        many have it where that is more than were looked at."""
-        count = max(len(found), turns) or 1
-        return math.log(1 + (max(self._turns, count) - count + 0.5) / (count + 0.5))
-
-
-def _term_match(term: Term, postings: Postings, rarity: _Rarity, *, within_name: bool, may_be_mistyped: bool) -> Match:
+def _term_match(term: Term, postings: Postings, rarity: Rarity, *, within_name: bool, may_be_mistyped: bool) -> Match:
     """The turns with a word. One that is nowhere is looked for as the beginning or the inside of others, and as
     mistyped, unless the query has it inside a name: then that was."""
     strengths = dict.fromkeys(postings.places("words", term.stem), 1.0)
@@ -179,7 +140,7 @@ def _term_match(term: Term, postings: Postings, rarity: _Rarity, *, within_name:
     return Match(term.stem, weight, strengths, literal=False, within_name=within_name, instead=_likeliest(instead))
 
 
-def _with_halves(match: Match, word: str, postings: Postings, rarity: _Rarity) -> Match:
+def _with_halves(match: Match, word: str, postings: Postings, rarity: Rarity) -> Match:
     """The match with the turns that have the word as two."""
     if match.within_name or len(postings.places("words", match.key)) > RARE:
         return match
@@ -200,7 +161,7 @@ def _too_common(postings: Postings) -> int:
     return min(MAX_RELATED_TURNS, int(postings.turns * MAX_RELATED_SHARE) + 1)
 
 
-def _with_related(match: Match, most: int, postings: Postings, rarity: _Rarity) -> Match:
+def _with_related(match: Match, most: int, postings: Postings, rarity: Rarity) -> Match:
     """The match with the turns that have a related word instead; a more common one stands for it less."""
     if match.within_name:
         return match
@@ -218,7 +179,7 @@ def _with_related(match: Match, most: int, postings: Postings, rarity: _Rarity) 
     return replace(match, strengths=strengths, weight=weight)
 
 
-def _compound_match(query: Query, postings: Postings, rarity: _Rarity) -> Match | None:
+def _compound_match(query: Query, postings: Postings, rarity: Rarity) -> Match | None:
     """The turns with identifiers that all the words of a short query stand in: `process fenced block` means
     `process_fenced_block`."""
     words = query.text.lower().split()
@@ -234,7 +195,7 @@ def _compound_match(query: Query, postings: Postings, rarity: _Rarity) -> Match 
     return Match(" ".join(words), LITERAL * rarity.of(strengths), strengths, literal=True) if strengths else None
 
 
-def _name_matches(name: str, postings: Postings, rarity: _Rarity, *, may_be_mistyped: bool) -> list[Match]:
+def _name_matches(name: str, postings: Postings, rarity: Rarity, *, may_be_mistyped: bool) -> list[Match]:
     """The turns with a name. One that is nowhere is looked for in pieces (`a_b+c_d`: a_b, c_d) and as mistyped: of a
     path some folder may be right. Where it is one of many names only if no piece is anywhere."""
     whole = _name_match(name, _standings(name, postings), postings, rarity)
@@ -250,7 +211,7 @@ def _name_matches(name: str, postings: Postings, rarity: _Rarity, *, may_be_mist
     return [meant, *pieces] if is_in_pieces else [meant]
 
 
-def _name_match(name: str, names: Mapping[str, float], postings: Postings, rarity: _Rarity) -> Match:
+def _name_match(name: str, names: Mapping[str, float], postings: Postings, rarity: Rarity) -> Match:
     strengths: dict[int, float] = {}
     _add_names(strengths, postings, names)
     return Match(name, LITERAL * rarity.of(strengths), strengths, literal=True)
@@ -258,7 +219,7 @@ def _name_match(name: str, names: Mapping[str, float], postings: Postings, rarit
 
 def _standings(name: str, postings: Postings) -> dict[str, float]:
     """The names that are this one or have it inside."""
-    return {name: 1.0} | {known: _standing(name, known) for known in postings.names_with(name) if known != name}
+    return {name: 1.0} | {known: standing_in(name, known) for known in postings.names_with(name) if known != name}
 
 
 def _mistyped(name: str, postings: Postings) -> dict[str, float]:
@@ -282,98 +243,3 @@ def _add_names(strengths: dict[int, float], postings: Postings, names: Mapping[s
     for strength, group in alike.items():
         for place in postings.with_any_name(group):
             strengths[place] = max(strengths.get(place, 0.0), strength)
-
-
-def _standing(part: str, whole: str) -> float:
-    """How a part stands in a text that has it: whole token, at a border, or inside a word; 0 where it does not."""
-    best = 0.0
-    start = whole.find(part)
-    while start >= 0 and best < EDGE:
-        best = max(best, _standing_at(whole, start, start + len(part)))
-        start = whole.find(part, start + 1)
-    return best
-
-
-def _standing_at(text: str, start: int, end: int) -> float:
-    left = start == 0 or not (text[start - 1].isalnum() and text[start].isalnum())
-    right = end == len(text) or not (text[end].isalnum() and text[end - 1].isalnum())
-    return EDGE if left and right else (EDGE + INNER) / 2 if left or right else INNER
-
-
-def _passage_match(
-    passage: str, named: frozenset[int], postings: Postings, texts: Texts, rarity: _Rarity, *, quoted: bool = False
-) -> Match:
-    """The turns in whose text a passage stands word for word, white space and case aside; those that have a name of
-    the query (`named`) are read first. One that is `quoted` must stand in a hit: it is looked for further back, and
-    where no filter lets it pass, before it counts as standing nowhere."""
-    keys = list(dict.fromkeys(words_of(passage)))[:MAX_KEYS]
-    pieces = [piece for run in cjk_runs(passage) for piece in cjk_pieces(run)][:MAX_KEYS]
-
-    def verbatim(places: Iterable[int], limit: int = MAX_VERIFIED) -> dict[int, float]:
-        likely = sorted(places, key=lambda place: (place in named, place), reverse=True)
-        return _verbatim(passage, texts(likely[:limit]).items())
-
-    if keys or pieces:
-        # Without a name the newest are the likeliest.
-        limit, only_newest = (MAX_LIKELY, False) if named else (MAX_VERIFIED, True)
-        places = postings.with_all(keys, pieces, limit, only_newest=only_newest)
-        strengths = verbatim(places)
-        if not strengths and len(keys) > 2 and (named or not places):
-            # Cut out of a longer text: its ends may be half words.
-            strengths = verbatim(postings.with_all(keys[1:-1], pieces, limit, only_newest=only_newest))
-        # Of one word (`C#`) it is the signs that tell: those that have the letter say nothing.
-        if not strengths and (quoted or len(keys) + len(pieces) == 1):
-            further = postings.with_all(keys, pieces, MAX_LIKELY, only_newest=True, passing=not quoted)
-            strengths = verbatim(further, MAX_LIKELY)
-    else:
-        strengths = _signs_among(passage, postings, passing=True)
-        if not strengths and quoted and postings.has_filters:
-            strengths = _signs_among(passage, postings, passing=False)
-    return Match(passage, LITERAL * rarity.of(strengths), strengths, literal=True)
-
-
-def _numbers_match(passage: str, postings: Postings, texts: Texts, rarity: _Rarity) -> Match:
-    """The turns in which a passage that is nowhere stands with other numbers."""
-    strengths: dict[int, float] = {}
-    if bare := beside_numbers(passage):
-        keys = list(dict.fromkeys(words_of(bare)))[:MAX_KEYS]
-        pieces = [piece for run in cjk_runs(bare) for piece in cjk_pieces(run)][:MAX_KEYS]
-        places = postings.with_all(keys, pieces, MAX_VERIFIED, only_newest=True)
-        found = texts(sorted(places, reverse=True)[:MAX_VERIFIED])
-        folded = ((place, " ".join(fold(text).split())) for place, text in found.items())
-        strengths = dict.fromkeys(with_other_numbers(passage, folded), OTHER_NUMBERS)
-    return Match(passage, LITERAL * rarity.of(strengths), strengths, literal=True)
-
-
-def _signs_among(passage: str, postings: Postings, *, passing: bool) -> dict[int, float]:
-    """As `_verbatim`, of a passage that the index keeps no word of."""
-    # Closed where not all is read: a search that is cut off with a cursor open cannot end its transaction.
-    with closing(postings.likely_texts(passage, passing=passing)) as likely_texts:
-        return _verbatim_among(passage, likely_texts)
-
-
-def _verbatim_among(passage: str, texts: Iterator[tuple[int, str]]) -> dict[int, float]:
-    """As `_verbatim`, of the first of very many texts: MAX_LIKELY that have it, or as many as make MAX_READ
-    characters, but no fewer than MAX_VERIFIED."""
-    strengths: dict[int, float] = {}
-    left = MAX_READ
-    while len(strengths) < MAX_LIKELY and (left > 0 or len(strengths) < MAX_VERIFIED):
-        if (found := next(texts, None)) is None:
-            break
-        if some := _verbatim(passage, [found]):
-            strengths |= some
-            left -= len(found[1])
-    return strengths
-
-
-def _verbatim(passage: str, texts: Iterable[tuple[int, str]]) -> dict[int, float]:
-    """How well the passage stands in those of the texts that have it."""
-    # Found without a pattern: to make one of a pasted paragraph takes longer than to look through many texts.
-    wanted = " ".join(passage.split())
-    longest = max(wanted.split(), key=len, default="")
-    strengths = {}
-    for place, text in texts:
-        folded = fold(text)
-        if longest in folded and (standing := _standing(wanted, " ".join(folded.split()))):
-            strengths[place] = standing / EDGE
-    return strengths

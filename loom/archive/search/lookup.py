@@ -15,13 +15,15 @@ from loom.archive.search.document import seconds
 from loom.archive.search.evidence import Evidence, gather
 from loom.archive.search.faults import find_fault
 from loom.archive.search.filters import Filter, filter_of
-from loom.archive.search.marks import reacts
+from loom.archive.search.marks import is_said, reacts
+from loom.archive.search.matches import Match
 from loom.archive.search.meaning import SENTENCES, Meaning
 from loom.archive.search.neighbours import REACH, Neighbours, beside, interrupted
 from loom.archive.search.obstacles import obstacles
-from loom.archive.search.pool import pool_of
-from loom.archive.search.postings import Postings
+from loom.archive.search.pool import POOL, pool_of
+from loom.archive.search.postings import Mark, Postings
 from loom.archive.search.query import (
+    LONGEST_QUESTION,
     Query,
     asks_the_same,
     has_as_flag,
@@ -38,6 +40,7 @@ from loom.archive.search.tail import TailCache, read_tail
 from loom.archive.search.turn_reader import TurnReader
 from loom.archive.search.values import Values
 from loom.archive.search.words import fold, words_of
+from loom.text import show_line
 from loom.times import local_now
 
 _LAST_ACTIVE = "SELECT max(last_active_at) FROM cowork_sessions WHERE is_active = 1"
@@ -48,10 +51,12 @@ _ANY = 64
 """Of these, looked at first where any hit will do."""
 LEAST_BEARING = 0.1
 """The cosine below which a standing instruction without a word of the question seems to have nothing to do with it."""
-MOST_REREAD = 60
+MOST_REREAD = 40
 """The best turns found by a question, whose texts are read: hardly one behind them comes among the first ten."""
 MOST_LIKE = 32
 """The turns whose sketches differ least from the question are read: the nearest one is nearly always among them."""
+MAX_PHRASE_SHOWN = 80
+"""Characters of a phrase that was not found, which are said again."""
 MAX_REREAD = 200
 """Turns that are passed over, at most, because their text shows what the index could not."""
 
@@ -127,14 +132,16 @@ def _search(
     if not postings.turns or request.limit <= 0:
         return page
     reader = TurnReader(connection, scope, check)
-    evidence = gather(query, postings, reader.texts)
+    evidence = gather(query, postings, reader.texts, request.limit)
     check()
     if not query.is_empty:
-        ranked = _ranked(query, evidence, postings, filtered, reader, by_meaning=not any_hit)
+        most = max(POOL, request.limit)
+        ranked = _ranked(query, evidence, postings, filtered, reader, most=most, by_meaning=not any_hit)
         check()
         # What a mistyped name was taken for is what is shown of it.
         shown = replace(query, names=tuple(dict.fromkeys((*query.names, *evidence.instead))))
-        return replace(page, hits=tuple(_hits(ranked, shown, request.limit, reader, filtered)))
+        hits = tuple(_hits(ranked, shown, request.limit, reader, filtered))
+        return replace(page, hits=hits, doubts=tuple(_doubts(evidence.quoted, request.limit)) if hits else ())
     for most in (_ANY, _NEWEST) if any_hit else (_NEWEST,):
         newest = _newest(evidence, postings, filtered, most)
         check()
@@ -142,6 +149,18 @@ def _search(
         if hits:
             return replace(page, hits=hits)
     return page
+
+
+def _doubts(quoted: Iterable[Match], wanted: int) -> Iterator[str]:
+    """What to say of passages in quotation marks that were not found, or not as often as they may be there."""
+    for match in quoted:
+        named = f"“{show_line(match.key, MAX_PHRASE_SHOWN)}”"
+        if match.strengths and not match.is_searched and len(match.strengths) < wanted:
+            yield f"Only the newest turns with the words of {named} were read: older ones may have it, too."
+        elif not match.strengths and not match.is_searched:
+            yield f"Only the newest turns with the words of {named} were read, and none has it word for word."
+        elif not match.strengths:
+            yield f"Nothing has {named} word for word."
 
 
 def _newest_moment(connection: sqlite3.Connection) -> float:
@@ -172,7 +191,14 @@ class _Ranked:
 
 
 def _ranked(
-    query: Query, evidence: Evidence, postings: Postings, filtered: Filter, reader: TurnReader, *, by_meaning: bool
+    query: Query,
+    evidence: Evidence,
+    postings: Postings,
+    filtered: Filter,
+    reader: TurnReader,
+    *,
+    most: int,
+    by_meaning: bool,
 ) -> _Ranked:
     cues = cues_of(query, postings, filtered.now)
     cues = replace(cues, bearing=_bearing(query, cues, evidence, reader))
@@ -180,7 +206,7 @@ def _ranked(
     def passing(places: Iterable[int]) -> Iterable[int]:
         return [place for place, mark in postings.marks(places).items() if filtered.passes(mark)]
 
-    pool = pool_of(evidence, None if filtered.is_open else passing)
+    pool = pool_of(evidence, None if filtered.is_open else passing, most)
     spreading = [] if evidence.is_lookup else pool[:SPREADING]
     marks = postings.marks({*pool, *beside(spreading), *cues.rules})
     said = postings.said_beside(interrupted(spreading, marks), REACH)
@@ -192,7 +218,7 @@ def _ranked(
         return _Ranked(ranked)
     meaning = Meaning(query.text, cues.names)
     texts = reader.texts(place for place, _ in ranked[:MOST_REREAD])
-    readings = _readings(query, meaning, texts, reader)
+    readings = _readings(query, meaning, texts, marks, reader)
     ranked = reread(ranked, readings, marks, cues)
     if not by_meaning or query.names or query.phrases or not filtered.is_of_speakers:
         return _Ranked(ranked)
@@ -201,7 +227,7 @@ def _ranked(
 
 def _bearing(query: Query, cues: Cues, evidence: Evidence, reader: TurnReader) -> frozenset[int]:
     """The standing instructions that have a word of the question, or are near to it in meaning."""
-    worded = cues.rules & {place for match in evidence.matches for place in match.strengths}
+    worded = frozenset(place for place in cues.rules if any(place in match.strengths for match in evidence.matches))
     if worded == cues.rules:
         return worded
     meaning = Meaning(without_excluded(query.text), cues.names, SENTENCES)
@@ -209,8 +235,13 @@ def _bearing(query: Query, cues: Cues, evidence: Evidence, reader: TurnReader) -
     return worded | {place for place, text in texts.items() if meaning.nearness(text) >= LEAST_BEARING}
 
 
-def _readings(query: Query, meaning: Meaning, texts: Mapping[int, str], reader: TurnReader) -> dict[int, Reading]:
-    looked_up = reader.looked_up(texts)
+def _readings(
+    query: Query, meaning: Meaning, texts: Mapping[int, str], marks: Mapping[int, Mark], reader: TurnReader
+) -> dict[int, Reading]:
+    # Long words of theirs tell something, whatever is done behind them.
+    looked_up = reader.looked_up(
+        place for place, text in texts.items() if len(text) <= LONGEST_QUESTION or not is_said(marks[place].marks)
+    )
 
     def asks(place: int, text: str) -> bool:
         whose = looked_up.get(place)
@@ -242,7 +273,7 @@ def _with_meant(
     reader.check()
     # Of what was said in the same words the newest: the places are few.
     newest = {text: place for place, text in sorted(reader.texts(marks).items())}
-    readings = _readings(query, meaning, {place: text for text, place in newest.items()}, reader)
+    readings = _readings(query, meaning, {place: text for text, place in newest.items()}, marks, reader)
     chosen = meant(ranked, readings, marks, cues)
     first = ranked[:FIRST_BY_WORDS]
     score = first[-1][1] if first else 0.0

@@ -8,15 +8,13 @@ from itertools import accumulate
 
 from loom.archive.search.evidence import Evidence
 
-POOL = 300
-"""Turns that are ranked."""
+POOL = 200
+"""Turns that are ranked; more where more are asked for."""
 _LARGE = 1_000
 """Turns of a match from which on it is worth knowing whether it can still bring new ones."""
 
 
-def pool_of(
-    evidence: Evidence, passing: Callable[[Collection[int]], Iterable[int]] | None, limit: int = POOL
-) -> list[int]:
+def pool_of(evidence: Evidence, passing: Callable[[Collection[int]], Iterable[int]] | None, limit: int) -> list[int]:
     """The places worth ranking of those that pass the filters (all, if None): by the summed weight of what they
     have, the best first, the newest first among equals. `passing` is asked for some places at a time."""
     matches = [(match.weight, _allowed(match.strengths, evidence)) for match in evidence.matches]

@@ -59,6 +59,7 @@ _SIGN = re.compile(r"[^\w\s.,;:!?…'’\"“”()-]|_")
 _SIGNED_LETTER = re.compile(r"(?<![\w+#])[A-Za-z](?:\+\+|#)(?![\w+#])")
 """`C++` and `C#`, of which words are a letter alone, which no query looks for."""
 _TOKEN = re.compile(r"[\w./\\:@~+#$%-]{2,}")
+_SENTENCE_ENDS = ".?!… "
 _ENDS = ".:-/\\~+#$%@_,;"
 _WORDS = re.compile(r"[^\W_]{3}")
 _FORM = re.compile(
@@ -139,6 +140,11 @@ class Query:
         return tuple(dict.fromkeys(map(stem, self.excluded_words)))
 
     @property
+    def is_common(self) -> bool:
+        """Whether it is put in the commonest words alone (`it is what it is`)."""
+        return not self.names and not self.pieces and all(map(_is_stop, self.terms))
+
+    @property
     def excusing(self) -> tuple[str, ...]:
         """The passages with an excluded word in them: whoever pastes `rm -rf` means a turn that has it."""
         return tuple(passage for passage in self.passages if _taken_out_in(passage))
@@ -184,7 +190,8 @@ def _as_typed(whole: str, spoken: str, *, quoted: bool) -> list[str]:
     if not words_of(spoken):
         return [] if quoted else [_clean(spoken)]
     is_more = len(words_of(whole)) > 1 or _SIGN.search(whole) or cjk_runs(whole)
-    return [_clean(whole)] if is_more else []
+    # What ends a sentence may have been said in the middle of one.
+    return [_clean(whole).rstrip(_SENTENCE_ENDS) or _clean(whole)] if is_more else []
 
 
 def typed_filters(text: str) -> list[TypedFilter]:

@@ -15,8 +15,9 @@ from heapq import nlargest
 from loom.archive.search.cues import Cues
 from loom.archive.search.dates import closeness
 from loom.archive.search.document import TURN_BITS
-from loom.archive.search.evidence import Evidence, Match
+from loom.archive.search.evidence import Evidence
 from loom.archive.search.marks import LONG_QUESTION, NUMBER, PREFERENCE, QUESTION, TIME, role_of
+from loom.archive.search.matches import Match
 from loom.archive.search.neighbours import STEPS, Neighbours
 from loom.archive.search.postings import Mark
 
