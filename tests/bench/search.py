@@ -15,6 +15,8 @@ import re
 import resource
 import sqlite3
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing
@@ -26,6 +28,7 @@ from loom.archive import ConversationStore
 from loom.archive.database import connect
 from loom.archive.search.revisions import Reading
 from loom.state.revisions import FORMULAS, revising_passages, settles_something
+from loom.tui.garbage import Garbage
 from tests.bench.archives import archive_of, peer_of
 from tests.bench.corpus import Corpus
 from tests.bench.late import measure_late
@@ -33,10 +36,14 @@ from tests.bench.table import show
 
 SIZES = (1_000, 100_000, 1_000_000)
 ROUNDS = 100
+FEW_ROUNDS = 10
+"""Of each kind, with the file on the disk alone and while the event loop is watched."""
 PEER_ROUNDS = {"LIKE": 3, "FTS5": 20}
 """A single one of theirs takes up to 20 s."""
 TICK = 0.001
-"""Seconds that the ticking task sleeps: what it sleeps more is a stall of the event loop."""
+"""Seconds that the ticking task sleeps: what it sleeps more is a stall of the event loop. It takes a fifth of the time
+of what is searched meanwhile, which is therefore not measured then."""
+_DROP = "import os, sys; f = os.open(sys.argv[1], os.O_RDONLY); os.posix_fadvise(f, 0, 0, os.POSIX_FADV_DONTNEED)"
 _CITED = re.compile(r"`([^`\s]+)`")
 PEERS = {
     "LIKE": "SELECT id FROM peer WHERE content LIKE '%' || ? || '%' LIMIT 10",
@@ -178,9 +185,12 @@ Took = list[tuple[float, float]]
 """Milliseconds of each search: waited for, and worked by this process's threads."""
 
 
-async def _timed(search: Callable[[str], Awaitable[object]], queries: list[str]) -> Took:
+async def _timed(
+    search: Callable[[str], Awaitable[object]], queries: list[str], before: Callable[[], None] = lambda: None
+) -> Took:
     took = []
     for query in queries:
+        before()
         begun, worked = time.perf_counter(), time.process_time()
         await search(query)
         took.append(((time.perf_counter() - begun) * 1000, (time.process_time() - worked) * 1000))
@@ -198,8 +208,10 @@ def _figures(took: list[float]) -> str:
 
 
 async def measure(archive: Path, turns: int, only: str) -> None:
-    """Prints the table of an archive."""
+    """Prints the tables of an archive."""
     place = place_of(archive)
+    Garbage(time.monotonic).begin()  # Python looks for garbage as it does in the program
+    _read_in(archive)
     begun = time.perf_counter()
     store = await ConversationStore.open(archive)
     opened = time.perf_counter()
@@ -213,30 +225,51 @@ async def measure(archive: Path, turns: int, only: str) -> None:
     rows = []
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     everything: Took = []
-    async with Stall() as idle:
-        await asyncio.sleep(1)
     questions = Questions(archive, place)
     asked = {kind: [questions.ask(kind, i) for i in range(ROUNDS)] for kind in kinds_named(only)}
-    async with Stall() as stall:
-        for kind, queries in asked.items():
-            row = [kind]
-            for scope in scopes.values():
-                took = await _timed(lambda query, scope=scope: store.search(query, **scope), queries)
-                everything += took
-                row.append(_both(took))
-            rows.append(row)
-        around = await _around(store, asked, scopes) if not only else []
+    for kind, queries in asked.items():
+        row = [kind]
+        for scope in scopes.values():
+            took = await _timed(lambda query, scope=scope: store.search(query, **scope), queries)
+            everything += took
+            row.append(_both(took))
+        rows.append(row)
+    around = await _around(store, asked, scopes) if not only else []
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    few = {kind: queries[:FEW_ROUNDS] for kind, queries in asked.items()}
+    stalled, idle = await _stalls(store, few)
+    from_disk = [[kind, _both(await _timed(store.search, some, lambda: _drop(archive)))] for kind, some in few.items()]
     await store.close()
     show(f"{turns:,} turns: p50 / p95 / max in ms of work (of waiting, on a shared machine)", ["query", *scopes], rows)
     if around:
         show(f"{turns:,} turns, around a search: the same", ["what is asked for", *scopes], around)
+    show(f"{turns:,} turns, the file on the disk alone before each search: the same", ["query", "all"], from_disk)
     print(
         f"\nall: {_both(everything)} ms; opening {1000 * (opened - begun):.0f} ms, the first search after it"
         f" {1000 * (first - opened):.0f} ms; memory taken {grown:.0f} MB; longest stall of the event loop"
-        f" {1000 * stall.longest:.1f} ms, without a search {1000 * idle.longest:.1f} ms",
+        f" {1000 * stalled:.1f} ms, without a search {1000 * idle:.1f} ms",
         flush=True,
     )
+
+
+async def _stalls(store: ConversationStore, asked: dict[str, list[str]]) -> tuple[float, float]:
+    """The longest in seconds, while everything is searched and while nothing is."""
+    async with Stall() as idle:
+        await asyncio.sleep(1)
+    async with Stall() as stall:
+        for queries in asked.values():
+            await _timed(store.search, queries)
+    return stall.longest, idle.longest
+
+
+def _read_in(archive: Path) -> None:
+    """Has the system keep the file in its memory, from another process: see `openfiles`."""
+    subprocess.run(["cat", archive], check=True, stdout=subprocess.DEVNULL)
+
+
+def _drop(archive: Path) -> None:
+    """Has the system forget the file."""
+    subprocess.run([sys.executable, "-c", _DROP, archive], check=True)
 
 
 async def _around(

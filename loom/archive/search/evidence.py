@@ -91,7 +91,7 @@ def gather(query: Query, postings: Postings, texts: Texts, wanted: int) -> Evide
     if compound := _compound_match(query, postings, rarity):
         matches.append(compound)
     required: set[int] | None = None
-    named = frozenset(place for match in names for place in match.strengths)
+    named = frozenset[int]().union(*(match.strengths for match in names))
     quoted = [passage_match(phrase, named, postings, texts, rarity, quoted=wanted) for phrase in query.phrases]
     matches += quoted
     for match in quoted:
@@ -240,6 +240,9 @@ def _add_names(strengths: dict[int, float], postings: Postings, names: Mapping[s
     alike: defaultdict[float, list[str]] = defaultdict(list)
     for name, strength in names.items():
         alike[strength].append(name)
-    for strength, group in alike.items():
-        for place in postings.with_any_name(group):
-            strengths[place] = max(strengths.get(place, 0.0), strength)
+    found: dict[int, float] = {}
+    for strength, group in sorted(alike.items()):
+        found.update(dict.fromkeys(postings.with_any_name(group), strength))
+    better = found.keys() & strengths.keys()
+    found.update((place, max(found[place], strengths[place])) for place in better)
+    strengths.update(found)

@@ -89,8 +89,8 @@ class _PassageReader:
     def verbatim(self, places: Iterable[int], most: int) -> dict[int, float]:
         """As `_verbatim`, of so many of the places, without those read before, until enough are known that have the
         passage."""
-        likely = sorted(places, key=lambda place: (place in self._named, place), reverse=True)[:most]
-        likely = [place for place in likely if place not in self._read]
+        unread = set(places) - self._read
+        likely = [*sorted(unread & self._named, reverse=True), *sorted(unread - self._named, reverse=True)][:most]
         self._read.update(likely)
         strengths: dict[int, float] = {}
         for first in range(0, len(likely), MAX_VERIFIED):

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
 from importlib.resources import files
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 
 from loom.archive.search.stems import stem
 from loom.archive.search.stopwords import STOP_STEMS
@@ -56,7 +56,7 @@ class Vectors:
         length; 0 where no word says anything. Stop words and single characters do not, outside of pairs."""
         terms: Iterator[int] = map(self._of_word, words)
         if self._pairs:
-            terms = chain(terms, map(self._of_pair, words, islice(words, 1, None)))
+            terms = chain(terms, self._of_pairs(words))
         total = sum(islice(filter(None, terms), MOST_TERMS))
         *codes, weight = self._lanes.unpack(total.to_bytes(self._lanes.size, "little"))
         least = (1 << self.bits) - 1
@@ -74,9 +74,9 @@ class Vectors:
             return 0
         return self._weighed(blake2b(key.encode(), digest_size=self._bytes).digest(), self._largest)
 
-    def _of_pair(self, first: str, second: str) -> int:
-        place = self.places.get(f"{stem(first)} {stem(second)}")
-        return 0 if place is None else self._of_row(place)
+    def _of_pairs(self, words: Sequence[str]) -> Iterator[int]:
+        known = map(self.places.get, map(" ".join, pairwise(map(stem, words))))
+        return (self._of_row(place) for place in known if place is not None)
 
     def _row(self, place: int) -> int:
         return self._weighed(self.rows[place * self._bytes : (place + 1) * self._bytes], self.weights[place])
