@@ -114,6 +114,35 @@ def test_the_turns_of_a_rare_word_are_known_and_a_common_one_is_not_read_through
     assert found.rare_places(("words",), "error", 10_000) == within
 
 
+@pytest.fixture
+def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
+    """A session in which common words stand together in the oldest turns alone."""
+    for name, value in {"BUDGET": 120, "FIRST": 30, "LEAST_FIRST": 30, "SUPPLEMENT": 40}.items():
+        monkeypatch.setattr(budget, name, value)
+    prepare(tmp_path / "archive.db")
+    with closing(connect(tmp_path / "archive.db")) as connection:
+        connection.execute("BEGIN")
+        add(connection, 0, 1, "the budget of the window")
+        add(connection, 0, 2, "a window in the room")
+        for number in range(3, 400):
+            add(connection, 0, number, ("a budget", "the window", "windowSize", "a room")[number % 4])
+        connection.execute("COMMIT")
+        while index_batch(connection):
+            pass
+        yield connection
+
+
+def test_where_common_words_stand_together_is_known_though_one_is_common_inside_names_as_well(
+    talk: sqlite3.Connection,
+) -> None:
+    assert first(talk, "budget window") == ("s000", 1)
+
+
+def test_a_question_finds_where_any_two_of_its_common_words_stand_together(talk: sqlite3.Connection) -> None:
+    page = search(talk, Request("what about the budget, the room and the window?"), lambda: None)
+    assert {hit.turn_number for hit in page.hits[:2]} == {1, 2}
+
+
 def test_what_is_common_in_the_widest_stretch_is_common_and_what_is_elsewhere_is_found(tmp_path: Path) -> None:
     prepare(tmp_path / "archive.db")
     with closing(connect(tmp_path / "archive.db")) as connection:

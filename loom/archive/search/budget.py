@@ -67,8 +67,9 @@ class Words:
         self.together: dict[frozenset[str], set[int]] = {}
         """The newest turns, `SUPPLEMENT` of them or all, that have each of some words and pass the filters."""
 
-    def read(self, words: Sequence[str], pieces: Sequence[str]) -> None:
-        """Reads the postings of a query's words and CJK pieces, as the head of this module says."""
+    def read(self, words: Sequence[str], pieces: Sequence[str], *, in_pairs: bool) -> None:
+        """Reads the postings of a query's words and CJK pieces, as the head of this module says. With `in_pairs` those
+        of each two of the three rarest common ones: a turn that answers a question need not have all of its words."""
         columns: list[tuple[Column, str]] = [("words", word) for word in words]
         columns += [("parts", part) for part in (*words, *pieces)]
         # With filters the newest turns say no more than how common a term is: most of them do not pass.
@@ -81,7 +82,7 @@ class Words:
         self._read_on()
         for found in self.found.values():
             found.rest = None
-        self._supplement()
+        self._supplement(in_pairs=in_pairs)
         for (column, term), found in self.found.items():
             in_tail = set(self._tail.places(column, term))
             found.places |= in_tail
@@ -114,7 +115,7 @@ class Words:
                 continue
             self._read_some(found, share)
 
-    def _supplement(self) -> None:
+    def _supplement(self, *, in_pairs: bool) -> None:
         """Reads of the common terms what is likely to matter, wherever it stands."""
         common = sorted(
             ((found.turns, column, term) for (column, term), found in self.found.items() if not found.whole)
@@ -123,11 +124,16 @@ class Words:
             return
         for _, column, term in common[:MAX_SUPPLEMENTED]:
             self.found[column, term].places |= self.beside(match_of(column, term), SUPPLEMENT)
-        if len(common) < 2:
+        # Each term where it is the commoner: who says `budget window` means no turn with `window` in two ways.
+        terms = sorted({term: (turns, column, term) for turns, column, term in common}.values())
+        if len(terms) < 2:
             return
-        rows = self._together(common[:2])
-        if len(common) > 2:
-            self._together(common, rarest_first=len(rows) < SUPPLEMENT)
+        rows = self._together(terms[:2])
+        if len(terms) > 2:
+            self._together(terms, rarest_first=len(rows) < SUPPLEMENT)
+        if len(terms) > 2 and in_pairs:
+            self._together((terms[0], terms[2]))
+            self._together((terms[1], terms[2]))
 
     def _together(self, terms: Sequence[tuple[int, Column, str]], *, rarest_first: bool = False) -> set[int]:
         """Reads the turns in which common terms stand together. With `rarest_first` the first two do so in few."""

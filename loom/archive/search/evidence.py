@@ -66,7 +66,8 @@ class Evidence:
 
 def gather(query: Query, postings: Postings, texts: Texts, wanted: int) -> Evidence:
     """The evidence for a query in a scope, of which so many hits are wanted."""
-    postings.read([term.stem for term in query.terms], query.pieces)
+    asks = query.is_question and not query.names and not query.phrases
+    postings.read([term.stem for term in query.terms], query.pieces, in_pairs=asks)
     rarity = Rarity(postings.turns)
     few = len(query.names) <= MAX_MISTYPED
     names = [match for name in query.names for match in _name_matches(name, postings, rarity, may_be_mistyped=few)]

@@ -18,8 +18,8 @@ MAX_VERIFIED = 200
 """Turns whose text is read at once to see whether a passage stands in it, and no more of one that nobody quoted."""
 MAX_LIKELY = 2_000
 """Turns that have the words of a passage: of one in quotation marks all of them are read, the likeliest first."""
-MAX_FURTHER = 3_000
-"""So many where it is in none of those: a phrase of common words (`that is the one`)."""
+MAX_FURTHER = 2_000
+"""So many, by every word of it, where it is in none of those: a phrase of common words (`that is the one`)."""
 ENOUGH = 25
 """Turns that have a passage in quotation marks, from which on no more are looked for, unless more hits are wanted."""
 MAX_READ = 4_000_000
@@ -63,7 +63,7 @@ def passage_match(
         # Cut out of a longer text: its ends may be half words.
         strengths = reader.verbatim(postings.with_all(keys[1:-1], pieces, limit, only_newest=only_newest), most)
     if not strengths and quoted and not is_searched:
-        places = postings.with_all(keys, pieces, MAX_FURTHER, only_newest=True, every=True)
+        places = postings.with_every(keys, pieces, MAX_FURTHER)
         strengths = reader.verbatim(places, MAX_FURTHER)
         is_searched = len(places) < MAX_FURTHER
     # Of one word (`C#`) it is the signs that tell, of common ones (`it is what it is`) how they stand.

@@ -77,9 +77,9 @@ class Postings:
         self.turns = scope.turns + len(entries)
         self.mean_characters = (scope.characters + sum(entry.characters for entry in entries)) / max(1, self.turns)
 
-    def read(self, words: Sequence[str], pieces: Sequence[str]) -> None:
+    def read(self, words: Sequence[str], pieces: Sequence[str], *, in_pairs: bool = False) -> None:
         """Reads the postings of a query's words and CJK pieces, so that `places` gives them at once: see `budget`."""
-        self._words.read(words, pieces)
+        self._words.read(words, pieces, in_pairs=in_pairs)
 
     def places(self, column: Column, term: str, limit: int = MAX_POSTINGS) -> set[int]:
         """The turns in scope that have a term: of a word that was `read` those, else the
@@ -142,17 +142,15 @@ class Postings:
         *,
         only_newest: bool = False,
         passing: bool = True,
-        every: bool = False,
     ) -> set[int]:
-        """Turns in scope that have every word, alone or within an identifier, and every part, and maybe, if not
-        `every`, some that lack a few of them: the newest `limit` that may pass the filters (with `passing`), and, if
-        not `only_newest`, as many of those that have a rare word of the query besides."""
+        """Turns in scope that have every word, alone or within an identifier, and every part, and maybe some that
+        lack a few of them: the newest `limit` that may pass the filters (with `passing`), and, if not `only_newest`, as
+        many of those that have a rare word of the query besides."""
         rare = self._where_whole(words, parts)
         if rare is not None and len(rare) <= max(limit, MAX_WHOLE):
             return rare
-        if not every:
-            # The others tell the turns apart as well as all would, and the index reads each that is asked for.
-            words = [word for word in words if ("words", word) in self._found] or words
+        # The others tell the turns apart as well as all would, and the index reads each that is asked for.
+        words = [word for word in words if ("words", word) in self._found] or words
         wanted = [f"({_alone_or_inside(word)})" for word in words[:MOST_TOGETHER]]
         wanted += [match_of("parts", part) for part in parts[:MOST_TOGETHER]]
         if not wanted:
@@ -165,6 +163,15 @@ class Postings:
         if len(found) >= limit and not only_newest:
             found |= self._words.beside(match, limit, without=frozenset((*words, *parts)))
         return found | set(self._tail.with_all(words, parts))
+
+    def with_every(self, words: Sequence[str], parts: Sequence[str], limit: int) -> set[int]:
+        """The newest `limit` turns in scope that may pass the filters and have every part, and every word: the first
+        and the last alone or within an identifier, what stands between them alone."""
+        ends = {*words[:1], *words[-1:]}
+        wanted = [_alone_or_inside(word) if word in ends else match_of("words", word) for word in words[:MOST_TOGETHER]]
+        wanted += [match_of("parts", part) for part in parts[:MOST_TOGETHER]]
+        match = self._words.narrowed(" AND ".join(f"({term})" for term in wanted))
+        return self._index.newest(match, limit) | set(self._tail.with_all(words, parts))
 
     def _alone_or_with_one_inside(self, words: Sequence[str], match: str, limit: int) -> set[int] | None:
         """The newest turns that match, which have every word: those that have each of them alone, as is known, and
