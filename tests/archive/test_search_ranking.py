@@ -181,6 +181,29 @@ async def test_questions_that_were_looked_up_do_not_take_the_place_of_what_was_t
         assert told in found[:5] and found.index(told) < min(map(found.index, {*asked} & {*found}))
 
 
+@pytest.mark.parametrize(
+    "query", ["E0433", "tokio undeclared", "what did we say about E0433?", "木曜日", '"undeclared crate"']
+)
+async def test_where_it_was_said_comes_before_what_was_asked_and_told_of_it_later(
+    store: ConversationStore, session: str, query: str
+) -> None:
+    told = await store.append_turn(session, "assistant", "error[E0433]: undeclared crate tokio, said on 木曜日")
+    for number in range(5):
+        await store.append_turn(session, "user", f"Something else, number {number}.")
+    for number in range(2):
+        await store.append_turn(session, "user", "What did we say about E0433, tokio, 木曜日?")
+        call = [{"id": f"c{number}", "name": "conversation_recall", "arguments": {"query": "E0433 tokio"}}]
+        await store.append_turn(session, "assistant", "Let me look up E0433, tokio, 木曜日.")
+        await store.append_turn(session, "assistant", None, kind=TurnKind.TOOL_CALL, tool_calls=call)
+        await store.append_turn(session, "tool", "T1", kind=TurnKind.TOOL_RESULT, tool_name="conversation_recall")
+        await store.append_turn(session, "assistant", "The archive has it.", kind=TurnKind.THINKING)
+        await store.append_turn(session, "assistant", "E0433 was: undeclared crate tokio, said on 木曜日")
+    for is_indexed in (False, True):
+        if is_indexed:
+            await asyncio.to_thread(reindex, store.path)
+        assert await first(store, session, query) == told
+
+
 @pytest.mark.parametrize("kind", [TurnKind.TEXT, TurnKind.TOOL_CALL])
 async def test_what_tells_something_before_a_look_up_stays_what_it_is(
     store: ConversationStore, session: str, kind: TurnKind

@@ -214,13 +214,10 @@ def _ranked(
     mean = postings.mean_characters
     ranked = rank(evidence, marks, Neighbours(said), cues, mean_characters=mean)
     ranked = [(place, score) for place, score in ranked if filtered.passes(marks[place])]
-    if not query.is_question:
-        return _Ranked(ranked)
-    meaning = Meaning(query.text, cues.names)
-    texts = reader.texts(place for place, _ in ranked[:MOST_REREAD])
-    readings = _readings(query, meaning, texts, marks, reader)
-    ranked = reread(ranked, readings, marks, cues)
-    if not by_meaning or query.names or query.phrases or not filtered.is_of_speakers:
+    texts = reader.readable_texts(place for place, _ in ranked[:MOST_REREAD])
+    meaning = Meaning(query.text, cues.names) if query.is_question else None
+    ranked = reread(ranked, _readings(query, meaning, texts, marks, reader), marks, cues)
+    if not query.is_question or not by_meaning or query.names or query.phrases or not filtered.is_of_speakers:
         return _Ranked(ranked)
     return _with_meant(ranked, query, cues, evidence, postings, filtered, reader)
 
@@ -236,18 +233,28 @@ def _bearing(query: Query, cues: Cues, evidence: Evidence, reader: TurnReader) -
 
 
 def _readings(
-    query: Query, meaning: Meaning, texts: Mapping[int, str], marks: Mapping[int, Mark], reader: TurnReader
+    query: Query, meaning: Meaning | None, texts: Mapping[int, str], marks: Mapping[int, Mark], reader: TurnReader
 ) -> dict[int, Reading]:
+    """What the texts say; of words that nobody asks with, no more than which of them only ask or tell again."""
     # Long words of theirs tell something, whatever is done behind them.
     looked_up = reader.looked_up(
         place for place, text in texts.items() if len(text) <= LONGEST_QUESTION or not is_said(marks[place].marks)
     )
+    retold = reader.retold(place for place in texts if is_said(marks[place].marks))
 
     def asks(place: int, text: str) -> bool:
         whose = looked_up.get(place)
         return whose == "assistant" or (whose == "user" and is_short_question(text)) or asks_the_same(text, query)
 
-    return {place: Reading(meaning.nearness(text), reacts(text), asks(place, text)) for place, text in texts.items()}
+    return {
+        place: Reading(
+            nearness=meaning.nearness(text) if meaning else 0.0,
+            reacts=meaning is not None and reacts(text),
+            asks=asks(place, text),
+            retells=place in retold,
+        )
+        for place, text in texts.items()
+    }
 
 
 def _with_meant(

@@ -67,6 +67,8 @@ REACTION = 0.2
 """What a turn loses that begins with thanks or praise."""
 ASKED_BEFORE = 0.5
 """What a turn loses that asks the same and tells nothing."""
+RETOLD = 0.3
+"""What a turn loses that tells what the model had just looked up: where it was said first comes before it."""
 FIRST, FIRST_BY_WORDS = 5, 3
 """Of the first five turns at most three are there for their words, the others for being the nearest in meaning of all
 that was said: what is asked for in quite other words comes nowhere by its words. Adding both scores up brings either
@@ -134,11 +136,13 @@ class Reading:
     """It begins with thanks or praise for what was said before."""
     asks: bool = False
     """It asks the same, or what was looked up then, or says that it will be."""
+    retells: bool = False
+    """It tells what was looked up right before."""
 
     @property
     def telling(self) -> float:
         """How much of its score such a turn keeps."""
-        return (1 - REACTION * self.reacts) * (1 - ASKED_BEFORE * self.asks)
+        return (1 - REACTION * self.reacts) * (1 - ASKED_BEFORE * self.asks) * (1 - RETOLD * self.retells)
 
 
 def reread(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 from loom.archive.records import SearchHit, TurnKind, TurnStatus
 from loom.archive.search.document import (
@@ -53,6 +54,20 @@ _LOOKING_UP = f"""
 person's, or what the model says in few words, or thinks, on its way. Neither a call made beside it, nor a long answer
 that ends with it."""
 
+_RETELLING = f"""
+    SELECT json_extract(asked.value, '$[2]') FROM json_each(?) AS asked
+    JOIN conversation_turns AS here
+        ON here.session_id = json_extract(asked.value, '$[0]') AND here.turn_number = json_extract(asked.value, '$[1]')
+    JOIN conversation_turns AS before ON before.session_id = here.session_id AND before.turn_number = (
+        SELECT max(turn_number) FROM conversation_turns AS other WHERE other.session_id = here.session_id
+            AND other.turn_number BETWEEN here.turn_number - {SOON} AND here.turn_number - 1
+            AND other.kind != 'thinking'
+    )
+    WHERE here.role = 'assistant' AND here.kind = 'text' AND before.exchange = here.exchange
+        AND before.role = 'tool' AND before.tool_name = '{RECALL_TOOL}'
+"""  # noqa: S608
+"""Of sessions, turns and places, the places at which the model speaks right behind what the archive gave it."""
+
 
 class TurnReader:
     """Of one connection, in its scope. Raises UnreadableTurn where a turn that is asked for is damaged."""
@@ -81,6 +96,13 @@ class TurnReader:
                 break
         return texts
 
+    def readable_texts(self, places: Iterable[int]) -> dict[int, str]:
+        """As `texts`; none where a turn among them is damaged: what the others say is not worth the search."""
+        try:
+            return self.texts(places)
+        except UnreadableTurn:
+            return {}
+
     def _all_texts(self, places: Iterable[int]) -> Iterator[tuple[int, str]]:
         if not self._scope.indexed:
             rows = ((place, self.row(place)) for place in places)
@@ -96,12 +118,24 @@ class TurnReader:
 
     def looked_up(self, places: Iterable[int]) -> dict[int, str]:
         """Those of the places whose words the model soon looks up in the archive, and whose words they are."""
-        asked = json.dumps([(self._scope.session_of(place).id, turn_of(place), place) for place in places])
         try:
             with reading_turns():
-                return dict(self._connection.execute(_LOOKING_UP, (asked,)))
+                return dict(self._connection.execute(_LOOKING_UP, (self._named(places),)))
         except UnreadableTurn:
             return {}  # a turn behind one of them: what it says of these is not worth the search
+
+    def retold(self, places: Iterable[int]) -> frozenset[int]:
+        """Those of the places at which the model tells what it had looked up in the archive right before."""
+        try:
+            with reading_turns():
+                rows = self._connection.execute(_RETELLING, (self._named(places),))
+                return frozenset(chain.from_iterable(rows))
+        except UnreadableTurn:
+            return frozenset()  # as above
+
+    def _named(self, places: Iterable[int]) -> str:
+        """Sessions, turns and places, for a statement."""
+        return json.dumps([(self._scope.session_of(place).id, turn_of(place), place) for place in places])
 
     def hit(self, place: int, row: TurnRow, score: float, query: Query) -> SearchHit:
         """A turn as a hit, with its best passage."""
