@@ -57,6 +57,23 @@ async def test_every_turn_with_a_phrase_is_found_however_much_stands_between_the
 
 
 @pytest.mark.parametrize("indexed", [True, False])
+@pytest.mark.parametrize(
+    "more", ['"blue zebra"', "zebra", "-round", '-"in round"', "file:src/zoo.py", "before:2026-01-01T11:00Z"]
+)
+async def test_a_phrase_is_found_with_what_else_is_asked_behind_many_turns_that_have_it(
+    store: ConversationStore, session: str, indexed: bool, more: str
+) -> None:
+    text = "The blue zebra in src/zoo.py: down was the server."
+    wanted = await store.append_turn(session, "user", text, created_at="2026-01-01T10:00:00.000000Z")
+    for number in range(FEW_WORDS):
+        text = f"Down was the server in round {number}."
+        await store.append_turn(session, "user", text, created_at="2026-01-01T12:00:00.000000Z")
+    if indexed:
+        await index_all(store)
+    assert (await found(store, session, f'"down was the server" {more}'))[:1] == [wanted]
+
+
+@pytest.mark.parametrize("indexed", [True, False])
 async def test_a_phrase_that_stands_nowhere_is_said_to(store: ConversationStore, session: str, indexed: bool) -> None:
     wanted = await tell(store, session, "The server was down.", "Down it was, the server.")
     if indexed:

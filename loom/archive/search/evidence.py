@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from loom.archive.search.compounds import halves
 from loom.archive.search.matches import EDGE, INNER, LITERAL, Match, Rarity, standing_in
-from loom.archive.search.passages import numbers_match, passage_match
+from loom.archive.search.passages import MAX_LIKELY, numbers_match, passage_match
 from loom.archive.search.postings import Postings
 from loom.archive.search.query import Query, Term
 from loom.archive.search.related import related_to
@@ -65,7 +65,7 @@ class Evidence:
 
 
 def gather(query: Query, postings: Postings, texts: Texts, wanted: int) -> Evidence:
-    """The evidence for a query in a scope, of which so many hits are wanted."""
+    """The evidence for a query in a scope, of which so many turns with what is quoted are wanted."""
     asks = query.is_question and not query.names and not query.phrases
     postings.read([term.stem for term in query.terms], query.pieces, in_pairs=asks)
     rarity = Rarity(postings.turns)
@@ -87,13 +87,18 @@ def gather(query: Query, postings: Postings, texts: Texts, wanted: int) -> Evide
     for piece in query.pieces:
         found = dict.fromkeys(postings.places("parts", piece), 1.0)
         matches.append(Match(piece, rarity.of(found, postings.turns_with(piece)), found, literal=False))
+    words = tuple(matches)
     total = sum(match.weight for match in matches)
     matches += names
     if compound := _compound_match(query, postings, rarity):
         matches.append(compound)
     required: set[int] | None = None
     named = frozenset[int]().union(*(match.strengths for match in names))
-    quoted = [passage_match(phrase, named, postings, texts, rarity, quoted=wanted) for phrase in query.phrases]
+    # Which of the turns with a phrase have the other one, or what they must not have, is not known before.
+    enough = wanted if query.has_one_phrase_alone else MAX_LIKELY
+    quoted = [
+        passage_match(phrase, named, postings, texts, rarity, quoted=enough, words=words) for phrase in query.phrases
+    ]
     matches += quoted
     for match in quoted:
         if match.strengths:

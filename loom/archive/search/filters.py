@@ -44,7 +44,11 @@ class Filter:
 
     @property
     def is_open(self) -> bool:
-        return not self.roles and not self.tools and self.before is None and self.after is None
+        return not self.roles and not self.tools and self.is_of_any_time
+
+    @property
+    def is_of_any_time(self) -> bool:
+        return self.before is None and self.after is None
 
     @property
     def is_of_speakers(self) -> bool:

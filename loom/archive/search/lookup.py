@@ -20,6 +20,7 @@ from loom.archive.search.matches import Match
 from loom.archive.search.meaning import SENTENCES, Meaning
 from loom.archive.search.neighbours import REACH, Neighbours, beside, interrupted
 from loom.archive.search.obstacles import obstacles
+from loom.archive.search.passages import MAX_LIKELY
 from loom.archive.search.pool import POOL, pool_of
 from loom.archive.search.postings import Mark, Postings
 from loom.archive.search.query import (
@@ -132,7 +133,8 @@ def _search(
     if not postings.turns or request.limit <= 0:
         return page
     reader = TurnReader(connection, scope, check)
-    evidence = gather(query, postings, reader.texts, request.limit)
+    # The index tells days, and not whether a turn is of the right hour of one.
+    evidence = gather(query, postings, reader.texts, request.limit if filtered.is_of_any_time else MAX_LIKELY)
     check()
     if not query.is_empty:
         most = max(POOL, request.limit)

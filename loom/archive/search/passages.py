@@ -39,11 +39,12 @@ def passage_match(
     *,
     quoted: int = 0,
     common: bool = False,
+    words: Sequence[Match] = (),
 ) -> Match:
     """The turns in whose text a passage stands word for word, white space and case aside; those that have a name of
-    the query (`named`) are read first. One in quotation marks must stand in each of the hits, of which `quoted` are
-    wanted: it is looked for further back, and where no filter lets it pass, before it counts as standing nowhere. So
-    is one of `common` words alone."""
+    the query (`named`) are read first, then those with the rarest of its `words`. One in quotation marks must stand in
+    each of the hits, and is looked for until `quoted` turns have it: further back, and where no filter lets it pass,
+    before it counts as standing nowhere. So is one of `common` words alone."""
     keys = list(dict.fromkeys(words_of(passage)))[:MAX_KEYS]
     pieces = [piece for run in cjk_runs(passage) for piece in cjk_pieces(run)][:MAX_KEYS]
     if not keys and not pieces:
@@ -52,7 +53,7 @@ def passage_match(
             strengths = _signs_among(passage, postings, passing=False)
         return Match(passage, LITERAL * rarity.of(strengths), strengths, literal=True)
 
-    reader = _PassageReader(passage, named, texts, max(ENOUGH, quoted))
+    reader = _PassageReader(passage, named, words, texts, max(ENOUGH, quoted))
     most = MAX_LIKELY if quoted else MAX_VERIFIED
     # Without a name the newest are the likeliest.
     limit, only_newest = (MAX_LIKELY, False) if named else (most, True)
@@ -75,11 +76,13 @@ def passage_match(
 
 
 class _PassageReader:
-    """Looks for a passage in the texts of turns, those first that have a name of the query (`named`)."""
+    """Looks for a passage in the texts of turns, those first that have a name of the query (`named`), then those with
+    the rarest of its `words`."""
 
-    def __init__(self, passage: str, named: frozenset[int], texts: Texts, enough: int) -> None:
+    def __init__(self, passage: str, named: frozenset[int], words: Sequence[Match], texts: Texts, enough: int) -> None:
         self._passage = passage
         self._named = named
+        self._words = words
         self._texts = texts
         self._enough = enough
         self._read: set[int] = set()
@@ -90,7 +93,7 @@ class _PassageReader:
         """As `_verbatim`, of so many of the places, without those read before, until enough are known that have the
         passage."""
         unread = set(places) - self._read
-        likely = [*sorted(unread & self._named, reverse=True), *sorted(unread - self._named, reverse=True)][:most]
+        likely = sorted(unread, key=self._likeliness, reverse=True)[:most]
         self._read.update(likely)
         strengths: dict[int, float] = {}
         for first in range(0, len(likely), MAX_VERIFIED):
@@ -100,6 +103,9 @@ class _PassageReader:
             strengths |= _verbatim(self._passage, found.items())
             self.left -= sum(map(len, found.values()))
         return strengths
+
+    def _likeliness(self, place: int) -> tuple[bool, float, int]:
+        return place in self._named, sum(match.weight for match in self._words if place in match.strengths), place
 
 
 def numbers_match(passage: str, postings: Postings, texts: Texts, rarity: Rarity) -> Match:

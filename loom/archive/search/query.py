@@ -145,6 +145,13 @@ class Query:
         return not self.names and not self.pieces and all(map(_is_stop, self.terms))
 
     @property
+    def has_one_phrase_alone(self) -> bool:
+        """Whether a turn with its first phrase is a hit, whatever else it says."""
+        return not (
+            self.phrases[1:] or self.filters.files or self.excluded_words or self.excluded_texts or self.excluded_paths
+        )
+
+    @property
     def excusing(self) -> tuple[str, ...]:
         """The passages with an excluded word in them: whoever pastes `rm -rf` means a turn that has it."""
         return tuple(passage for passage in self.passages if _taken_out_in(passage))
