@@ -74,6 +74,16 @@ async def test_a_phrase_is_found_with_what_else_is_asked_behind_many_turns_that_
 
 
 @pytest.mark.parametrize("indexed", [True, False])
+async def test_a_long_phrase_is_what_a_hit_must_contain(store: ConversationStore, session: str, indexed: bool) -> None:
+    long = " ".join(f"word{number}" for number in range(100))
+    wanted = await tell(store, session, f"It said:\n{long.replace(' word50', chr(10) + '  word50')} and so on.")
+    await tell(store, session, *(f"{long.replace('word70', 'other')} in round {number}." for number in range(5)))
+    if indexed:
+        await index_all(store)
+    assert await found(store, session, f'"{long}"') == wanted
+
+
+@pytest.mark.parametrize("indexed", [True, False])
 async def test_a_phrase_that_stands_nowhere_is_said_to(store: ConversationStore, session: str, indexed: bool) -> None:
     wanted = await tell(store, session, "The server was down.", "Down it was, the server.")
     if indexed:

@@ -144,6 +144,16 @@ def test_a_minus_takes_out_of_what_the_filters_leave() -> None:
     assert query.is_empty
 
 
+@pytest.mark.parametrize("quotes", ['""', "“”"])
+def test_a_long_phrase_is_one_and_does_not_make_one_of_what_stands_behind_it(quotes: str) -> None:
+    long = " ".join(f"word{number}" for number in range(100))
+    first, last = quotes
+    query = parse(f"{first}{long}{last} and {first}two words{last} -{first}{long}{last}")
+    assert query.phrases == (long, "two words")
+    assert query.excluded_texts == (long,)
+    assert parse(f"`{long}` and `two words`").passages[:2] == (long, "two words")
+
+
 def test_quotes_are_phrases() -> None:
     assert parse('he said "Hello  World" twice').phrases == ("hello world",)
     assert parse('unbalanced " quote').phrases == ()

@@ -42,11 +42,11 @@ _FILTER = re.compile(
     re.IGNORECASE,
 )
 """A filter, or what is quoted: in there nothing is one."""
-_QUOTED = re.compile(r'"([^"\n]{1,400})"|“([^”\n]{1,400})”')
-_TICKED = re.compile(r"`([^`\n]{1,400})`")
+_QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”')
+_TICKED = re.compile(r"`([^`\n]+)`")
 _EXCLUDED = re.compile(
-    r'"[^"\n]{1,400}"|“[^”\n]{1,400}”|`[^`\n]{1,400}`'
-    r"|(?:(?<=\s)|^)-(?:\"(?P<straight>[^\"\n]{1,400})\"|“(?P<curved>[^”\n]{1,400})”|(?P<word>[^\W_]"
+    r'"[^"\n]+"|“[^”\n]+”|`[^`\n]+`'
+    r"|(?:(?<=\s)|^)-(?:\"(?P<straight>[^\"\n]+)\"|“(?P<curved>[^”\n]+)”|(?P<word>[^\W_]"
     rf"[\w{IN_WORDS}'’-]{{1,63}}|[{CJK}])"
     # A path or a file's name has a letter, and a slash or a dot; but `-I/usr/include` and `-3.5x` are none.
     r"|(?P<path>(?=\S*[^\W\d_])(?!\w[/\\])(?=\S*[/\\]|[^\W\d]\S*?\.\w|\.\w)"
