@@ -288,7 +288,7 @@ class SearchPage:
     obstacles: tuple[str, ...] = ()
     """Where no hit was found by the words: which filters of the query kept it from that, in words."""
     doubts: tuple[str, ...] = ()
-    """Beside hits: what the query has in quotation marks and no turn has, or older ones may have, in words."""
+    """What the query has in quotation marks and no turn has, or older ones may have, in words."""
     elapsed_ms: float
 
     @property

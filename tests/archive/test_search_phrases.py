@@ -155,3 +155,29 @@ async def test_what_is_put_in_common_words_alone_is_found_where_it_stands_so(
     if indexed:
         await index_all(store)
     assert (await found(store, session, query))[:1] == wanted
+
+
+async def test_of_turns_that_wait_for_the_index_all_are_read_and_it_is_not_said_otherwise(
+    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passages, "MAX_LIKELY", 20)
+    monkeypatch.setattr(passages, "MAX_FURTHER", 60)
+    for number in range(50):
+        await store.append_turn(session, "user", f"The server was never down in round {number}.")
+    page = await store.search('"down was the server"', session_id=session)
+    assert page.hits and page.doubts == ("Nothing has “down was the server” word for word.",)
+
+
+async def test_that_older_turns_were_not_read_is_said_where_a_filter_leaves_few(
+    store: ConversationStore, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passages, "MAX_LIKELY", 20)
+    monkeypatch.setattr(postings, "MAX_WHOLE", 20)
+    for number in range(FEW_WORDS):
+        await store.append_turn(session, "user", f"Down was the server in round {number}.")
+    await index_all(store)
+    page = await store.search('"down was the server" "in round 1."', session_id=session)
+    assert not page.hits
+    assert page.doubts == (
+        "Only the newest turns with the words of “down was the server” were read: older ones may have it, too.",
+    )

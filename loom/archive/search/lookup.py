@@ -143,7 +143,7 @@ def _search(
         # What a mistyped name was taken for is what is shown of it.
         shown = replace(query, names=tuple(dict.fromkeys((*query.names, *evidence.instead))))
         hits = tuple(_hits(ranked, shown, request.limit, reader, filtered))
-        return replace(page, hits=hits, doubts=tuple(_doubts(evidence.quoted, request.limit)) if hits else ())
+        return replace(page, hits=hits, doubts=tuple(_doubts(evidence.quoted, hits, request.limit)))
     for most in (_ANY, _NEWEST) if any_hit else (_NEWEST,):
         newest = _newest(evidence, postings, filtered, most)
         check()
@@ -153,16 +153,17 @@ def _search(
     return page
 
 
-def _doubts(quoted: Iterable[Match], wanted: int) -> Iterator[str]:
+def _doubts(quoted: Iterable[Match], hits: Sequence[SearchHit], wanted: int) -> Iterator[str]:
     """What to say of passages in quotation marks that were not found, or not as often as they may be there."""
     for match in quoted:
         named = f"“{show_line(match.key, MAX_PHRASE_SHOWN)}”"
-        if match.strengths and not match.is_searched and len(match.strengths) < wanted:
-            yield f"Only the newest turns with the words of {named} were read: older ones may have it, too."
-        elif not match.strengths and not match.is_searched:
-            yield f"Only the newest turns with the words of {named} were read, and none has it word for word."
+        if match.is_searched:
+            if hits and not match.strengths:
+                yield f"Nothing has {named} word for word."
         elif not match.strengths:
-            yield f"Nothing has {named} word for word."
+            yield f"Only the newest turns with the words of {named} were read, and none has it word for word."
+        elif len(hits) < wanted:
+            yield f"Only the newest turns with the words of {named} were read: older ones may have it, too."
 
 
 def _newest_moment(connection: sqlite3.Connection) -> float:

@@ -45,7 +45,8 @@ def passage_match(
     the query (`named`) are read first, then those with the rarest of its `words`. One in quotation marks must stand in
     each of the hits, and is looked for until `quoted` turns have it: further back, and where no filter lets it pass,
     before it counts as standing nowhere. So is one of `common` words alone."""
-    keys = list(dict.fromkeys(words_of(passage)))[:MAX_KEYS]
+    said = words_of(passage)
+    keys = list(dict.fromkeys(said))[:MAX_KEYS]
     pieces = [piece for run in cjk_runs(passage) for piece in cjk_pieces(run)][:MAX_KEYS]
     if not keys and not pieces:
         strengths = _signs_among(passage, postings, passing=True)
@@ -53,20 +54,22 @@ def passage_match(
             strengths = _signs_among(passage, postings, passing=False)
         return Match(passage, LITERAL * rarity.of(strengths), strengths, literal=True)
 
-    reader = _PassageReader(passage, named, words, texts, max(ENOUGH, quoted))
+    # All of the turns that are read have its own words.
+    others = [match for match in words if match.key not in keys]
+    reader = _PassageReader(passage, named, others, texts, max(ENOUGH, quoted))
     most = MAX_LIKELY if quoted else MAX_VERIFIED
     # Without a name the newest are the likeliest.
     limit, only_newest = (MAX_LIKELY, False) if named else (most, True)
     places = postings.with_all(keys, pieces, limit, only_newest=only_newest)
     strengths = reader.verbatim(places, most)
-    is_searched = len(places) < limit
+    is_searched = len(places - postings.waiting) < limit and reader.has_read_all
     if not strengths and len(keys) > 2 and (named or not places):
         # Cut out of a longer text: its ends may be half words.
         strengths = reader.verbatim(postings.with_all(keys[1:-1], pieces, limit, only_newest=only_newest), most)
     if not strengths and quoted and not is_searched:
-        places = postings.with_every(keys, pieces, MAX_FURTHER)
+        places = postings.with_every(keys, pieces, MAX_FURTHER, ends={said[0], said[-1]} if said else ())
         strengths = reader.verbatim(places, MAX_FURTHER)
-        is_searched = len(places) < MAX_FURTHER
+        is_searched = len(places - postings.waiting) < MAX_FURTHER and reader.has_read_all
     # Of one word (`C#`) it is the signs that tell, of common ones (`it is what it is`) how they stand.
     if not strengths and (postings.has_filters if quoted else common or len(keys) + len(pieces) == 1):
         further = postings.with_all(keys, pieces, MAX_LIKELY, only_newest=True, passing=not quoted)
@@ -88,12 +91,15 @@ class _PassageReader:
         self._read: set[int] = set()
         self.left = MAX_READ
         """Characters that may still be read."""
+        self.has_read_all = True
+        """Of the places that were given last."""
 
     def verbatim(self, places: Iterable[int], most: int) -> dict[int, float]:
         """As `_verbatim`, of so many of the places, without those read before, until enough are known that have the
         passage."""
         unread = set(places) - self._read
-        likely = sorted(unread, key=self._likeliness, reverse=True)[:most]
+        self.has_read_all = len(unread) <= most
+        likely = self._likeliest_first(unread)[:most]
         self._read.update(likely)
         strengths: dict[int, float] = {}
         for first in range(0, len(likely), MAX_VERIFIED):
@@ -104,8 +110,15 @@ class _PassageReader:
             self.left -= sum(map(len, found.values()))
         return strengths
 
-    def _likeliness(self, place: int) -> tuple[bool, float, int]:
-        return place in self._named, sum(match.weight for match in self._words if place in match.strengths), place
+    def _weight(self, place: int) -> float:
+        return sum(match.weight for match in self._words if place in match.strengths)
+
+    def _likeliest_first(self, places: Iterable[int]) -> list[int]:
+        ordered = sorted(places, reverse=True)
+        if self._words:
+            ordered.sort(key=self._weight, reverse=True)  # which leaves equals in their order
+        named = [place for place in ordered if place in self._named]
+        return [*named, *(place for place in ordered if place not in self._named)] if named else ordered
 
 
 def numbers_match(passage: str, postings: Postings, texts: Texts, rarity: Rarity) -> Match:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence, Set
 from contextlib import closing
 from itertools import chain, islice
 from typing import NamedTuple
@@ -164,10 +164,9 @@ class Postings:
             found |= self._words.beside(match, limit, without=frozenset((*words, *parts)))
         return found | set(self._tail.with_all(words, parts))
 
-    def with_every(self, words: Sequence[str], parts: Sequence[str], limit: int) -> set[int]:
-        """The newest `limit` turns in scope that may pass the filters and have every part, and every word: the first
-        and the last alone or within an identifier, what stands between them alone."""
-        ends = {*words[:1], *words[-1:]}
+    def with_every(self, words: Sequence[str], parts: Sequence[str], limit: int, *, ends: Collection[str]) -> set[int]:
+        """The newest `limit` turns in scope that may pass the filters and have every part, and every word: those at the
+        `ends` alone or within an identifier, what stands between them alone."""
         wanted = [_alone_or_inside(word) if word in ends else match_of("words", word) for word in words[:MOST_TOGETHER]]
         wanted += [match_of("parts", part) for part in parts[:MOST_TOGETHER]]
         match = self._words.narrowed(" AND ".join(f"({term})" for term in wanted))
@@ -195,6 +194,11 @@ class Postings:
                 places = set[int]().union(*(one.places for one in found))
                 known = places if known is None else known & places
         return known
+
+    @property
+    def waiting(self) -> Set[int]:
+        """The turns in scope that wait for the index: no limit cuts them."""
+        return self._tail.entries.keys()
 
     def narrowed(self, limit: int, *, allowed: bool = False) -> set[int]:
         """The newest turns in scope that may pass the filters; with `allowed`, older ones in the place of those that
