@@ -181,3 +181,14 @@ async def test_that_older_turns_were_not_read_is_said_where_a_filter_leaves_few(
     assert page.doubts == (
         "Only the newest turns with the words of “down was the server” were read: older ones may have it, too.",
     )
+
+
+@pytest.mark.parametrize("query", ['"don\'t do that - please"', '"don’t do that – please"', "don't do that - please"])
+@pytest.mark.parametrize("told", ["Don’t do that – please.", "Don't do that - please."])
+async def test_typographic_signs_are_those_that_a_keyboard_has(
+    store: ConversationStore, session: str, query: str, told: str
+) -> None:
+    wanted = await tell(store, session, told)
+    await tell(store, session, *(f"Please do not do that, T{number}: don, t." for number in range(5)))
+    page = await store.search(query, session_id=session)
+    assert [hit.turn_number for hit in page.hits][:1] == wanted and not page.doubts

@@ -14,6 +14,8 @@ from loom.archive.search.words import cjk_pieces, cjk_runs, fold, words_of
 
 OTHER_NUMBERS = 0.8
 """A passage with other numbers in it, against the passage."""
+_TYPED = str.maketrans("‘’‚“”„–—‑", "'''\"\"\"---")
+"""Typographic signs, which models write, and what is typed for them."""
 MAX_VERIFIED = 200
 """Turns whose text is read at once to see whether a passage stands in it, and no more of one that nobody quoted."""
 MAX_LIKELY = 2_000
@@ -157,15 +159,20 @@ def _verbatim_among(passage: str, texts: Iterator[tuple[int, str]]) -> dict[int,
 
 def _verbatim(passage: str, texts: Iterable[tuple[int, str]]) -> dict[int, float]:
     """How well the passage stands in those of the texts that have it."""
-    words = passage.split()
+    words = _plain(passage).split()
     wanted = " ".join(words)
     may_stand = _standing_test(words)
     strengths = {}
     for place, text in texts:
-        folded = fold(text)
+        folded = _plain(fold(text))
         if may_stand(folded) and (found := standing_in(wanted, " ".join(folded.split()))):
             strengths[place] = found / EDGE
     return strengths
+
+
+def _plain(folded: str) -> str:
+    """With the signs that a keyboard has: whoever looks for `don't` means `don’t` as well."""
+    return folded if folded.isascii() else folded.translate(_TYPED)
 
 
 def _standing_test(words: Sequence[str]) -> Callable[[str], object]:
