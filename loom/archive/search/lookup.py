@@ -247,7 +247,9 @@ def _readings(
 
     def asks(place: int, text: str) -> bool:
         whose = looked_up.get(place)
-        return whose == "assistant" or (whose == "user" and is_short_question(text)) or asks_the_same(text, query)
+        if whose == "assistant" or (whose == "user" and is_short_question(text)):
+            return True
+        return query.is_question and asks_the_same(text, query)
 
     return {
         place: Reading(
